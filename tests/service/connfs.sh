@@ -83,11 +83,11 @@ events() {
 }
 is "history: its title" "$(sed -n '1s/  */ /g; 1p' "$root/$first/history" | sed 's/^ //')" \
 	"SECONDS $(cat "$root/$first/local") $(cat "$root/$first/remote")"
-is "history: states and packets of both ends" "$(events "$second" | tr -s ' ')" "closed -> syn-sent;SYN -->; listen -> syn-received; <-- SYN|ACK\
-;syn-sent -> established;ACK -->; syn-received -> established;established -> fin-wait-1;FIN|ACK -->\
-; established -> close-wait; <-- ACK;fin-wait-1 -> fin-wait-2"
-check "history: payload" grep -q '^ *[0-9]*[.][0-9]*  PSH|ACK, 1000 bytes  *-->$' "$root/$first/history"
-check "history: of the other end" grep -q '^ *[0-9]*[.][0-9]*   *<--  PSH|ACK, 10 bytes$' "$root/$first/history"
+is "history: states and packets of both ends" "$(events "$second" | tr -s ' ')" "closed -> syn-sent;SYN -->; listen -> syn-received; <-- SYN|ACK, ack 1\
+;syn-sent -> established;ACK, ack 1 -->; syn-received -> established;established -> fin-wait-1;FIN|ACK 1, ack 1 -->\
+; established -> close-wait; <-- ACK, ack 2;fin-wait-1 -> fin-wait-2"
+check "history: payload" grep -q '^ *[0-9]*[.][0-9]*  PSH|ACK 1:1001, ack 1  *-->$' "$root/$first/history"
+check "history: of the other end" grep -q '^ *[0-9]*[.][0-9]*   *<--  PSH|ACK 1:11, ack 1001$' "$root/$first/history"
 is "grep finds a state" "$(cd "$root" && grep -l fin-wait-2 ./*/state)" "./$second/state"
 is "the size of a file is that of its text" "$(stat -c %s "$root/$first/state")" "$(wc -c <"$root/$first/state")"
 is "the time of a directory is the beginning of the connection" "$(stat -c %Y "$root/$first")" \

@@ -46,7 +46,7 @@ test_ladder(void **state)
 	assert_string_equal(text, "     SECONDS  10.0.0.1:1000                        [2001:db8::1]:80\n"
 				  "    0.000000  closed -> syn-sent\n"
 				  "    0.000000  SYN                             -->\n"
-				  "    0.200000                                  <--  SYN|ACK\n");
+				  "    0.200000                                  <--  SYN|ACK, ack 1\n");
 }
 
 /* Adds a packet in front of which only the titles and times are fixed; its words. */
@@ -77,10 +77,10 @@ test_packets(void **state)
 	    "INIT                            -->\n");
 	assert_string_equal(words(&lines, AT "tcp-send " LOCAL " > " REMOTE
 					     ": ACK, seq 1, ack 2, win 0, length 0, state-established, cid 1"),
-			    "ACK, window 0                   -->\n");
+			    "ACK, ack 1, window 0            -->\n");
 	assert_string_equal(
 	    words(&lines, AT "tcp-send " LOCAL " > " REMOTE ": RST, seq 1, win 0, length 0, state-closed, cid 1"),
-	    "RST                             -->\n");
+	    "RST 1                           -->\n");
 	assert_string_equal(words(&lines, AT "tcp-retransmit " LOCAL " > " REMOTE
 					     ": PSH|ACK, seq 1, ack 2, win 8, length 10, timeout, sent 2 times, after "
 					     "4 us, state-established, cid 1"),
@@ -89,8 +89,30 @@ test_packets(void **state)
 	assert_string_equal(lines.resent, "timeout");
 	lines.used = 0;
 	add(&lines, AT "tcp-send " LOCAL " > " REMOTE ": PSH|ACK, seq 1, ack 2, win 8, length 10, state-x, cid 1");
-	assert_string_equal(text, "    0.000000  PSH|ACK, 10 bytes, again: timeout  -->\n");
+	assert_string_equal(text, "    0.000000  PSH|ACK 1:11, ack 1, again: timeout  -->\n");
 	assert_string_equal(lines.resent, "");
+}
+
+/* Numbers of a connection that is captured from the middle, and that wrap. */
+static void
+test_numbers(void **state)
+{
+	struct history_lines lines = history(sizeof text);
+
+	(void)state;
+	assert_string_equal(
+	    words(&lines, AT "tcp-send " REMOTE " > " LOCAL ": ACK, seq 500, ack 4294967290, win 5, length 0, cid 1"),
+	    "                                <--  ACK, ack 1\n");
+	assert_string_equal(
+	    words(&lines, AT "tcp-send " LOCAL " > " REMOTE
+			     ": PSH|ACK, seq 4294967290, ack 500, win 5, length 16, cid 1"),
+	    "PSH|ACK 1:17, ack 1             -->\n");
+	assert_string_equal(
+	    words(&lines, AT "tcp-send " LOCAL " > " REMOTE ": FIN|ACK, seq 10, ack 600, win 5, length 0, cid 1"),
+	    "FIN|ACK 17, ack 101             -->\n");
+	assert_string_equal(
+	    words(&lines, AT "tcp-send " REMOTE " > " LOCAL ": SYN, seq 9, win 5, length 4, cid 1"),
+	    "                                <--  SYN 1:5\n");
 }
 
 /* Both ends of an association of SCTP often have the same port. */
@@ -188,9 +210,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_ladder),	cmocka_unit_test(test_packets), cmocka_unit_test(test_equal_ports),
-	    cmocka_unit_test(test_tunnel),	cmocka_unit_test(test_other_lines), cmocka_unit_test(test_full),
-	    cmocka_unit_test(test_no_room),
+	    cmocka_unit_test(test_ladder), cmocka_unit_test(test_packets), cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_equal_ports), cmocka_unit_test(test_tunnel), cmocka_unit_test(test_other_lines),
+	    cmocka_unit_test(test_full), cmocka_unit_test(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,8 @@ history_read(const struct history_request *request, char *text, char *error, siz
 	snprintf(error, size, "netobsd has not replayed the packets");
 	done = history_replay(&run, fd);
 	close(fd);
+	if (done)
+		error[0] = '\0';
 	if (done && run.lines.used == 0) {
 		snprintf(error, size, "the flight recorder has no packets of connection %llu",
 			 (unsigned long long)request->cid);

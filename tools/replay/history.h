@@ -18,7 +18,8 @@ struct history_request {
 };
 
 /* Writes lines (history_lines.h) into `text`, which has HISTORY_TEXT_MAX bytes.  False with `error`, for example if
- * netobsd keeps no frames.  Runs the netobsd that the environment variable NETOBSD names, or the installed one. */
+ * netobsd keeps no frames; else `error` is empty.  Runs the netobsd that the environment variable NETOBSD names, or the
+ * installed one. */
 bool history_read(const struct history_request *request, char *text, char *error, size_t size);
 
 #endif

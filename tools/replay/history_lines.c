@@ -85,20 +85,54 @@ history_describe_change(const char *text, char *to, size_t size)
 		 strncmp(after, "state-", 6) == 0 ? after + 6 : after);
 }
 
-/* "SYN|ACK, seq 1, ack 2, win 0, length 10, ..." of TCP, "length 10, ..." of UDP, "INIT, 1 chunks, ..." of SCTP */
-static void
-history_describe_packet(struct history_lines *history, const char *text, char *to, size_t size)
+/* The number relative to the first byte of an end.  If that is not known, this number is 1. */
+static uint32_t
+history_relative(struct history_lines *history, unsigned end, uint32_t number)
 {
-	long length = history_number(text, "length");
-	bool closed = history_number(text, ", win") == 0 && strstr(text, "RST") == NULL;
-	int flags = strncmp(text, "length", 6) != 0 ? (int)strcspn(text, ",") : 0;
-	char bytes[32] = "";
+	if (!history->has_origin[end]) {
+		history->origin[end] = number - 1;
+		history->has_origin[end] = true;
+	}
+	return number - history->origin[end];
+}
 
-	if (length > 0 || flags == 0)
-		snprintf(bytes, sizeof bytes, "%s%ld bytes", flags > 0 ? ", " : "", length);
-	snprintf(to, size, "%.*s%s%s%s%s", flags, text, bytes, closed ? ", window 0" : "",
+/* "SYN|ACK, seq 1, ack 2, win 0, length 10, ..." */
+static void
+history_describe_segment(struct history_lines *history, const char *text, bool local, char *to, size_t size)
+{
+	int flags = (int)strcspn(text, ",");
+	bool reset = strstr(text, "RST") != NULL, opens = strstr(text, "SYN") != NULL;
+	uint32_t length = (uint32_t)history_number(text, "length"), number = (uint32_t)history_number(text, "seq");
+	long ack = history_number(text, ", ack");
+	char bytes[32] = "", acknowledged[32] = "";
+
+	if (opens) {
+		history->origin[!local] = number;
+		history->has_origin[!local] = true;
+		number++;
+	}
+	number = history_relative(history, !local, number);
+	if (length > 0)
+		snprintf(bytes, sizeof bytes, " %u:%u", number, number + length);
+	else if (!opens && (reset || strstr(text, "FIN") != NULL))
+		snprintf(bytes, sizeof bytes, " %u", number);
+	if (ack >= 0)
+		snprintf(acknowledged, sizeof acknowledged, ", ack %u",
+			 history_relative(history, local, (uint32_t)ack));
+	snprintf(to, size, "%.*s%s%s%s%s%s", flags, text, bytes, acknowledged,
+		 history_number(text, ", win") == 0 && !reset ? ", window 0" : "",
 		 history->resent[0] != '\0' ? ", again: " : "", history->resent);
 	history->resent[0] = '\0';
+}
+
+/* "length 10, ..." of UDP, "INIT, 1 chunks, ..." of SCTP */
+static void
+history_describe_message(const char *text, char *to, size_t size)
+{
+	if (strncmp(text, "length", 6) == 0)
+		snprintf(to, size, "%ld bytes", history_number(text, "length"));
+	else
+		snprintf(to, size, "%.*s", (int)strcspn(text, ","), text);
 }
 
 /* "..., length 1000, timeout, sent 2 times, ..." */
@@ -180,8 +214,10 @@ history_lines_add(const char *line, size_t length, void *context)
 	change = strstr(event.probe, "-state-change") != NULL;
 	if (change)
 		history_describe_change(event.text, what, sizeof what);
+	else if (strncmp(event.probe, "tcp-", 4) == 0)
+		history_describe_segment(history, event.text, local, what, sizeof what);
 	else
-		history_describe_packet(history, event.text, what, sizeof what);
+		history_describe_message(event.text, what, sizeof what);
 	if (local && change)
 		history_print(history, "%12.6f  %s\n", seconds, what);
 	else if (local)

@@ -6,7 +6,10 @@
  *      SECONDS  192.0.2.10:40001                     192.0.2.80:80
  *     0.000000  closed -> syn-sent
  *     0.000000  SYN                             -->
- *     0.012000                                  <--  SYN|ACK
+ *     0.012000                                  <--  SYN|ACK, ack 1
+ *     0.013000  PSH|ACK 1:501, ack 1            -->
+ *
+ * Sequence numbers count from the first byte of their end, as in tcpdump(1).
  */
 #ifndef NETOBS_TOOLS_REPLAY_HISTORY_LINES_H
 #define NETOBS_TOOLS_REPLAY_HISTORY_LINES_H
@@ -29,6 +32,8 @@ struct history_lines {
 	char local[HISTORY_END_SIZE], remote[HISTORY_END_SIZE];
 	int64_t first_ns; /* time stamp of the first line, since the epoch */
 	bool begun;
+	uint32_t origin[2];  /* sequence number in front of the first byte of an end, the local one first */
+	bool has_origin[2];
 	char resent[24]; /* kind of the retransmission whose segment is the next line, "" none */
 };
 
