@@ -61,6 +61,7 @@ complains "misspelt script" "no script is called tcpsnop (did you mean tcpsnoop?
 complains "misspelt script, its help" "no script is called webcon (did you mean webconn?); netobs --list" --help webcon
 complains "misspelt option" "unknown option --prnt (did you mean --print?)" webconn --prnt
 complains "no such file" "cannot read /nonsense" webconn -r /nonsense
+complains "control characters" "cannot read /nonsense?.31m" webconn -r "$(printf '/nonsense\033[31m')"
 complains "no such process" "^netobs: no process has the id 999999999$" webconn -p 999999999
 complains "no process at all" "^netobs: no process has the id 0$" webconn -p 0
 complains "no such option" "unknown option --nonsense" webconn --nonsense
