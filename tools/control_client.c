@@ -13,7 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Longest wait for each part of a reply, and for a reply that is one text, seconds. */
 #define TIMEOUT_S 10
+
+/* Longest time, seconds, and most bytes of a reply of lines. */
+#define LINES_TIMEOUT_S 60
+#define LINES_SIZE_MAX	((size_t)1 << 30)
 
 int
 client_log_error(const char *what, const char *error)
@@ -65,8 +70,8 @@ client_describe_permission(const char *path, char *error, size_t size)
 	user = getpwuid(status.st_uid);
 	group = getgrgid(status.st_gid);
 	snprintf(error, size,
-		 "%s: %s: it belongs to user %s and group %s (mode %04o); run netobsctl as root or as a user who may "
-		 "write to it",
+		 "%s: %s: it belongs to user %s and group %s (mode %04o); run this command as root or as a user who "
+		 "may write to it",
 		 path, strerror(EACCES), user != NULL ? user->pw_name : "unknown",
 		 group != NULL ? group->gr_name : "unknown", (unsigned)status.st_mode & 07777u);
 }
@@ -269,14 +274,23 @@ client_open_stream(const char *path, const char *request)
 	return fd;
 }
 
+/* Seconds of a clock that is never set. */
+static time_t
+client_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
 /* Reads up to the end of file; NULL or what is wrong. */
 static const char *
 client_receive_text(int fd, char *text, size_t size)
 {
-	struct timespec start, now;
+	time_t start = client_seconds();
 	size_t used = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (;;) {
 		ssize_t got = client_receive(fd, text + used, size - used);
 
@@ -285,8 +299,7 @@ client_receive_text(int fd, char *text, size_t size)
 		used += (size_t)got;
 		if (got == 0 || used == size)
 			break;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (now.tv_sec - start.tv_sec > TIMEOUT_S)
+		if (client_seconds() - start > TIMEOUT_S)
 			return "the reply takes too long";
 	}
 	if (used == 0)
@@ -300,34 +313,60 @@ client_receive_text(int fd, char *text, size_t size)
 	return NULL;
 }
 
+/* Lines that are received; `text` has `size` bytes. */
+struct client_lines {
+	char *text;
+	size_t size, used, count;
+	time_t start;
+};
+
+/* Receives more bytes, 0 at the end of the reply; -1 with errno. */
+static ssize_t
+client_receive_lines(int fd, struct client_lines *lines)
+{
+	ssize_t got;
+
+	if (lines->size - lines->used < 2) {
+		size_t size = lines->size * 2 + 65536;
+		char *larger = size < LINES_SIZE_MAX ? realloc(lines->text, size) : NULL;
+
+		if (larger == NULL) {
+			errno = size < LINES_SIZE_MAX ? ENOMEM : EMSGSIZE;
+			return -1;
+		}
+		lines->text = larger;
+		lines->size = size;
+	}
+	got = client_receive(fd, lines->text + lines->used, lines->size - lines->used - 1);
+	for (ssize_t i = 0; i < got; i++)
+		lines->count += lines->text[lines->used + (size_t)i] == '\n';
+	if (got > 0)
+		lines->used += (size_t)got;
+	if (got < 0 || client_seconds() - lines->start <= LINES_TIMEOUT_S)
+		return got;
+	errno = ETIMEDOUT;
+	return -1;
+}
+
 char *
 client_read_lines(int fd, size_t most)
 {
-	size_t size = 0, used = 0, lines = 0;
-	char *text = NULL;
-	ssize_t got = 1;
+	struct client_lines lines = {.start = client_seconds()};
+	ssize_t got;
 
-	while (got > 0 && (most == 0 || lines <= most)) {
-		if (size - used < 2) {
-			char *larger = realloc(text, size = size * 2 + 65536);
-
-			if (larger == NULL) {
-				free(text);
-				return NULL;
-			}
-			text = larger;
-		}
-		got = client_receive(fd, text + used, size - used - 1);
-		if (got < 0) {
-			free(text);
-			return NULL;
-		}
-		for (ssize_t i = 0; most > 0 && i < got; i++)
-			lines += text[used + (size_t)i] == '\n';
-		used += (size_t)got;
+	do
+		got = client_receive_lines(fd, &lines);
+	while (got > 0 && (most == 0 || lines.count <= most));
+	if (got == 0 && lines.used > 0 && lines.text[lines.used - 1] != '\n') {
+		errno = EPROTO;
+		got = -1;
 	}
-	text[used] = '\0';
-	return text;
+	if (got < 0) {
+		free(lines.text);
+		return NULL;
+	}
+	lines.text[lines.used] = '\0';
+	return lines.text;
 }
 
 bool

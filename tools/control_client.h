@@ -28,7 +28,8 @@ int client_open_reply(const char *path, const char *request, unsigned timeout, c
 ssize_t client_receive(int fd, void *bytes, size_t size);
 
 /* Reads a reply, of which the first line is read, to its end, or until it has more than `most` lines; 0: to its end.
- * NULL with errno on failure.  The caller frees the text. */
+ * NULL with errno on failure: EPROTO if the reply breaks off within a line, ETIMEDOUT if it takes more than a minute,
+ * EMSGSIZE if it has a GiB.  The caller frees the text. */
 char *client_read_lines(int fd, size_t most);
 
 /* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,

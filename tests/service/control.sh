@@ -235,7 +235,7 @@ if have setpriv; then
 	is "another user cannot connect" \
 		"$(setpriv --reuid 65533 --regid 65533 --clear-groups "$ctl" -s "$socket" status 2>&1)" \
 		"netobsctl: $socket: Permission denied: it belongs to user $(stat -c %U "$socket") and group $(stat -c %G "$socket") \
-(mode 0660); run netobsctl as root or as a user who may write to it"
+(mode 0660); run this command as root or as a user who may write to it"
 else
 	skip "another user cannot connect" "setpriv is not installed"
 fi

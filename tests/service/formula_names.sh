@@ -139,7 +139,7 @@ refused "a user whom netobsd does not trust" 1 "netobsctl: only root and the use
 refused "the same for undefine" 1 "netobsctl: only root and the user that netobsd runs as may define formulas" \
 	ctl_as 65533 undefine left
 chmod 600 "$socket"
-refused "a user who may not write to the socket" 1 "netobsctl: $socket: Permission denied: it belongs to user $(stat -c %U "$socket") and group root (mode 0600); run netobsctl as root or as a user who may write to it" \
+refused "a user who may not write to the socket" 1 "netobsctl: $socket: Permission denied: it belongs to user $(stat -c %U "$socket") and group root (mode 0600); run this command as root or as a user who may write to it" \
 	ctl_as 65533 define 'f = tcp-send'
 stop
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+shell_tests += \
+	%D%/control_replies.sh
 unit_tests += \
 	%D%/test_complete_file \
 	%D%/test_connection_list \

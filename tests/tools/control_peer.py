@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A control socket that is not netobsd's: sends one reply to every request, whatever it is.
+
+usage: control_peer.py SOCKET REPLY
+
+Python's escapes are understood in the reply.
+"""
+import socket
+import sys
+
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen()
+while True:
+    client = server.accept()[0]
+    try:
+        client.recv(4096)
+        client.sendall(sys.argv[2].encode().decode("unicode_escape").encode("latin-1"))
+    except OSError:
+        pass
+    client.close()

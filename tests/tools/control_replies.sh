@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Replies of something else than netobsd, or that break off: netobsctl connections prints a reason, and nothing of them.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -x "$build/netobsctl" ] || skip_all "netobsctl is not built"
+have python3 || skip_all "python3 is not installed"
+pid=''
+trap 'kill $pid 2>/dev/null; rm -rf "$tmp"' EXIT
+
+# answers NAME REPLY STATUS OUTPUT: what netobsctl connections -o cid,state prints of a reply
+answers() {
+	rm -f "$tmp/control"
+	python3 "$top/tests/tools/control_peer.py" "$tmp/control" "$2" &
+	pid=$!
+	wait_for test -S "$tmp/control"
+	printed=$("$build/netobsctl" -s "$tmp/control" connections -o cid,state 2>&1 | paste -s -d ';')
+	is "$1" "$printed" "$3"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	pid=''
+}
+
+answers "two connections" 'ok\n1\topen\n2\tclosed\n' "CID STATE;  1 open;  2 closed"
+answers "none" 'ok\n' "CID STATE"
+answers "a line breaks off" 'ok\n1\topen\n2\tclo' "netobsctl: the reply is incomplete: Protocol error"
+answers "a value is missing" 'ok\n1\topen\n2\n' "netobsctl: the reply is incomplete: Protocol error"
+answers "a value too many" 'ok\n1\topen\t5\n' "netobsctl: the reply is incomplete: Protocol error"
+answers "control characters" 'ok\n1\t\x1b[31m\n' "netobsctl: the reply is incomplete: Protocol error"
+answers "no reply" '' "netobsctl: no reply from netobsd"
+answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
+answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'
+
+tap_done
