@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The block of data, with names for the columns of its arrays.
-const data = { live: false, files: [], filter: "", first: "0", duration: 0, frames: 0, bytes: 0, verdict: [], width: 1, bins: 0, volume: [],
-	states: { opening: [], open: [], closed: [], failed: [] }, talkers: [], connections: 0, rows: [], endSegments: 0, stateNames: [],
-	details: [], ...JSON.parse(document.getElementById("data").textContent) };
+const data = { live: false, files: [], filter: "", first: "0", duration: 0, frames: 0, bytes: 0, verdict: [], width: 1,
+	bins: 0, volume: [], states: { opening: [], open: [], closed: [], failed: [] }, talkers: [], connections: 0, rows: [],
+	endSegments: 0, stateNames: [], details: [], ...JSON.parse(document.getElementById("data").textContent) };
 // In the order of report_put_row() and report_put_segments().
-const rowFields = ["start", "duration", "protocol", "client", "clientPort", "server", "serverPort", "clientBytes", "serverBytes",
-	"clientResent", "serverResent", "clientZero", "serverZero", "handshake", "answerMean", "answerMax", "rtt", "reason", "name",
-	"detail", "segments", "opened"];
+const rowFields = ["start", "duration", "protocol", "client", "clientPort", "server", "serverPort", "clientBytes",
+	"serverBytes", "clientResent", "serverResent", "clientZero", "serverZero", "handshake", "answerMean", "answerMax", "rtt",
+	"reason", "name", "detail", "segments", "opened"];
 const segmentFields = ["time", "frame", "end", "flags", "sequence", "length", "ack", "window", "kind", "sacked"];
 const changeFields = ["time", "end", "before", "after"];
 const named = (fields, values) => Object.fromEntries(fields.map((field, i) => [field, values[i]]));
@@ -24,8 +24,11 @@ const detailed = rows.filter(row => row.detail >= 0);
 const FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16, URG = 32;
 // By their NETOBS_RETRANSMIT_ numbers.
 const kinds = ["", "fast", "timeout", "tail-loss probe", "spurious", "SYN"];
-// The colour of each kind of retransmission.
-const kindColours = ["data", "repair", "failure", "repair", "neutral", "opening"];
+const kindName = kind => kinds[kind] ?? `kind ${kind}`;
+// The colour of each kind of retransmission; "ink" is the colour of no kind that is known here.
+const kindColours = ["", "repair", "failure", "repair", "neutral", "opening"];
+const kindColour = kind => kindColours[kind] ?? "ink";
 // The state of the page; `redraw` has a function for each section.
-const view = { local: false, filter: "", selected: detailed.find(row => row.segments > 3) || detailed[0] || null, redraw: [] };
+const view = { local: false, filter: "", selected: detailed.find(row => row.segments > 3) || detailed[0] || null,
+	redraw: [] };
 const redrawAll = () => view.redraw.forEach(draw => draw());

@@ -9,21 +9,22 @@ const distance = (a, b) => (a - b) | 0;
 // probably lost.
 function markLosses(segments) {
 	segments.forEach((segment, i) => {
-		if (!segment.kind || kinds[segment.kind] === "spurious") return;
+		if (!segment.kind || kindName(segment.kind) === "spurious") return;
 		for (let k = i - 1; k >= 0; k--) {
-			const earlier = segments[k], space = earlier.length + (earlier.flags & SYN ? 1 : 0) + (earlier.flags & FIN ? 1 : 0);
+			const earlier = segments[k];
+			const space = earlier.length + (earlier.flags & SYN ? 1 : 0) + (earlier.flags & FIN ? 1 : 0);
 			if (earlier.end !== segment.end || !space || earlier.lost) continue;
 			const offset = distance(segment.sequence, earlier.sequence);
-			if (offset >= 0 && offset < space) {
-				const answered = earlier.flags & SYN && segments.slice(k + 1, i).some(other => other.end !== earlier.end);
-				if (!answered) earlier.lost = segment.frame;
-				return;
-			}
+			if (offset < 0 || offset >= space) continue;
+			const answered = earlier.flags & SYN && segments.slice(k + 1, i).some(other => other.end !== earlier.end);
+			if (!answered) earlier.lost = segment.frame;
+			return;
 		}
 	});
 }
 
-// Marks what an end sends before its SYN, and the RST that answers it: segments of an older connection between the ends.
+// Marks segments of an older connection between the ends: those that an end sends before its SYN, and the RST that
+// answers them.
 function markOlder(segments) {
 	for (const end of [0, 1]) {
 		const opening = segments.findIndex(segment => segment.end === end && segment.flags & SYN);
@@ -38,7 +39,7 @@ function markOlder(segments) {
 
 function segmentColour(segment) {
 	if (segment.flags & RST) return "failure";
-	if (segment.kind) return kindColours[segment.kind];
+	if (segment.kind) return kindColour(segment.kind);
 	if (segment.flags & SYN) return "opening";
 	if (segment.flags & FIN) return "closing";
 	return segment.length ? "data" : "ack";
@@ -48,10 +49,12 @@ function segmentText(segment, origins) {
 	const relative = (number, end) =>
 		origins[end] === undefined || segment.older ? number : distance(number, origins[end]) >>> 0;
 	const words = [flagNames(segment.flags)];
-	if (segment.length) words.push(plural(segment.length, "byte") + " from " + count(relative(segment.sequence, segment.end)));
-	if (segment.flags & ACK && !(segment.flags & SYN)) words.push("ack " + count(relative(segment.ack, 1 - segment.end)));
+	if (segment.length)
+		words.push(`${plural(segment.length, "byte")} from ${count(relative(segment.sequence, segment.end))}`);
+	if (segment.flags & ACK && !(segment.flags & SYN))
+		words.push("ack " + count(relative(segment.ack, 1 - segment.end)));
 	if (segment.window === 0 && !(segment.flags & (SYN | RST))) words.push("window closed");
-	if (segment.kind) words.push(`sent again (${kinds[segment.kind]})`);
+	if (segment.kind) words.push(`sent again (${kindName(segment.kind)})`);
 	if (segment.lost) words.push(`lost? again in ${segment.lost}`);
 	if (segment.older) words.push("of an older connection");
 	return words.join(", ");
@@ -66,34 +69,45 @@ function sequenceOrigins(segments) {
 	});
 }
 
-function drawArrow(on, segment, y, left, right) {
+function drawArrow(drawing, segment, y, left, right) {
 	const [from, to] = segment.end ? [right, left] : [left, right], colour = segmentColour(segment);
 	const way = Math.sign(to - from), tip = segment.lost ? from + (to - from) * .8 : to;
-	if (colour === "closing") on.line(from, y, tip, y, "ink", 3); // yellow alone is faint on white
-	on.line(from, y, tip, y, colour, 2, segment.lost ? "6 4" : "");
-	if (segment.lost) cross(on, tip, y, "failure", 5);
-	else on.polygon([[to, y], [to - way * 8, y - 4], [to - way * 8, y + 4]], colour);
+	if (colour === "closing") drawing.line(from, y, tip, y, "ink", 3); // yellow alone is faint on white
+	drawing.line(from, y, tip, y, colour, 2, segment.lost ? "6 4" : "");
+	if (segment.lost) cross(drawing, tip, y, "failure", 5);
+	else drawing.polygon([[to, y], [to - way * 8, y - 4], [to - way * 8, y + 4]], colour);
 }
 
-function drawLadderRow(on, segment, previous, y, left, right, origins) {
-	const small = on.width < 600, text = segmentText(segment, origins);
-	on.text(0, y + 4, small ? String(segment.frame) : clock(segment.time), "start", true);
-	if (!small) on.text(on.width, y + 4, `${segment.frame}`, "end", true);
+function drawLadderRow(drawing, segment, previous, y, left, right, origins) {
+	const small = drawing.width < 600, text = segmentText(segment, origins);
+	drawing.text(0, y + 4, small ? String(segment.frame) : clock(segment.time), "start", true);
+	if (!small) drawing.text(drawing.width, y + 4, `${segment.frame}`, "end", true);
 	const room = Math.floor((right - left) / 6.4);
-	on.text((left + right) / 2, y - 5, text.length > room ? text.slice(0, room - 1) + "…" : text, "middle");
+	drawing.text((left + right) / 2, y - 5, text.length > room ? text.slice(0, room - 1) + "…" : text, "middle");
 	if (!small && previous && segment.time - previous.time >= 100000)
-		on.text(left + 6, y - 17, `${duration(segment.time - previous.time)} later`, "start", true);
-	drawArrow(on, segment, y, left, right);
+		drawing.text(left + 6, y - 17, `${duration(segment.time - previous.time)} later`, "start", true);
+	drawArrow(drawing, segment, y, left, right);
 }
 
-// The changes of state between two times, in the margin of their end.
-function drawLadderStates(on, changes, from, to, y, left, right) {
+// The states that the ends have reached behind each segment and before the next one: [client, server], undefined if an
+// end has kept its state.
+function statesBehind(segments, changes) {
+	let at = changes.findIndex(change => segments.length && change.time >= segments[0].time);
+	return segments.map((segment, i) => {
+		const until = segments[i + 1]?.time ?? Infinity, states = [];
+		for (; at >= 0 && at < changes.length && changes[at].time < until; at++)
+			states[changes[at].end] = data.stateNames[changes[at].after];
+		return states;
+	});
+}
+
+// States in the margins of their ends.
+function drawLadderStates(drawing, states, y, left, right) {
 	for (const end of [0, 1]) {
-		const last = changes.filter(change => change.end === end && change.time >= from && change.time < to).pop();
-		if (!last) continue;
-		const name = data.stateNames[last.after], x = end ? right : left;
-		on.rect(x - 4, y - 4, 8, 8, stateColour(name));
-		on.text(end ? x + 8 : x - 8, y + 16, name, end ? "start" : "end", true);
+		const name = states[end], x = end ? right : left;
+		if (!name) continue;
+		drawing.rect(x - 4, y - 4, 8, 8, stateColour(name));
+		drawing.text(end ? x + 8 : x - 8, y + 16, name, end ? "start" : "end", true);
 	}
 }
 
@@ -119,16 +133,18 @@ function drawLadder() {
 	if (ladder.row !== row) markSegment(row);
 	const { segments, changes } = details[row.detail], origins = sequenceOrigins(segments);
 	const begin = ladder.page * ladder.rows, list = segments.slice(begin, begin + ladder.rows);
-	const on = surface(host, list.length * ladder.height + 60, list.length * 8, `Ladder of ${rowName(row)}: ` + plural(list.length, "segment"));
-	const [left, right] = on.width < 600 ? [95, on.width - 92] : [205, on.width - 170];
-	on.text(left, 14, "client", "middle");
-	on.text(right, 14, "server", "middle");
-	for (const x of [left, right]) on.line(x, 20, x, list.length * ladder.height + 50, "ink");
+	const states = statesBehind(segments.slice(begin, begin + ladder.rows + 1), changes);
+	const label = `Ladder of ${rowName(row)}: ${plural(list.length, "segment")}`;
+	const drawing = surface(host, list.length * ladder.height + 60, list.length * 8, label);
+	const [left, right] = drawing.width < 600 ? [95, drawing.width - 92] : [205, drawing.width - 170];
+	drawing.text(left, 14, "client", "middle");
+	drawing.text(right, 14, "server", "middle");
+	for (const x of [left, right]) drawing.line(x, 20, x, list.length * ladder.height + 50, "ink");
 	list.forEach((segment, i) => {
-		const y = ladder.top + i * ladder.height, next = segments[begin + i + 1];
-		if (begin + i === ladder.marked) on.rect(left, y - 15, right - left, 21, "soft");
-		drawLadderRow(on, segment, segments[begin + i - 1], y, left, right, origins);
-		drawLadderStates(on, changes, segment.time, next ? Math.max(next.time, segment.time + 1) : Infinity, y, left, right);
+		const y = ladder.top + i * ladder.height;
+		if (begin + i === ladder.marked) drawing.rect(left, y - 15, right - left, 21, "soft");
+		drawLadderRow(drawing, segment, segments[begin + i - 1], y, left, right, origins);
+		drawLadderStates(drawing, states[i], y, left, right);
 	});
 	drawLadderNote(row, segments, begin, list.length);
 }
@@ -137,11 +153,13 @@ function drawLadderNote(row, segments, begin, shown) {
 	byId("ladder-choice").value = String(row.index);
 	byId("ladder-back").disabled = begin === 0;
 	byId("ladder-on").disabled = begin + shown >= segments.length;
-	byId("ladder-note").textContent = `Client ${endName(row.client, row.clientPort)}, server ${endName(row.server, row.serverPort)}` +
-		`${row.name ? ` (${row.name})` : ""}, ended: ${row.reason}. Segments ${shown ? begin + 1 : 0} to ${begin + shown} of ` +
-		`${count(segments.length)}` + (segments.length < row.segments ? `, the first on this page of ${count(row.segments)} ` +
-		`(at most ${count(data.endSegments)} of each end)` : "") + `. Times in ${zone()}; the number of a row is that of its packet. ` +
-		"A broken line with a cross was sent again later and was probably lost; which of two copies arrived is not in a capture.";
+	const more = segments.length < row.segments ?
+		`, the first on this page of ${count(row.segments)} (at most ${count(data.endSegments)} of each end)` : "";
+	byId("ladder-note").textContent = `Client ${endName(row.client, row.clientPort)}, ` +
+		`server ${endName(row.server, row.serverPort)}${row.name ? ` (${row.name})` : ""}, ended: ${row.reason}. ` +
+		`Segments ${shown ? begin + 1 : 0} to ${begin + shown} of ${count(segments.length)}${more}. Times in ${zone()}; the ` +
+		"number of a row is that of its packet. A broken line with a cross was sent again later and was probably lost; " +
+		"which of two copies arrived is not in a capture.";
 }
 
 function startLadder() {

@@ -17,7 +17,8 @@ const lanes = { order: "worst first", height: 24, range: null };
 // The states of one end, from the first packet to the end of the connection: [from, to, name].
 function laneStates(row, end) {
 	const changes = details[row.detail].changes.filter(change => change.end === end), spans = [];
-	let at = row.start, state = changes.length ? data.stateNames[changes[0].before] : row.opened ? "closed" : "established";
+	const unknown = row.opened ? "closed" : "established";
+	let at = row.start, state = changes.length ? data.stateNames[changes[0].before] : unknown;
 	for (const change of changes) {
 		if (change.time > at) spans.push([at, change.time, state]);
 		at = Math.max(at, change.time);
@@ -28,26 +29,28 @@ function laneStates(row, end) {
 	return spans;
 }
 
-function drawLaneMarks(on, row, top, x) {
+function drawLaneMarks(drawing, row, top, x) {
 	for (const segment of details[row.detail].segments) {
 		const y = top + (segment.end ? 15 : 7), at = x(segment.time);
 		if (at === null) continue;
-		if (segment.kind) on.line(at, y - 5, at, y + 5, kindColours[segment.kind] === "data" ? "repair" : kindColours[segment.kind], 2);
-		if (segment.flags & RST) cross(on, at, y, "failure");
-		else if (segment.window === 0 && !(segment.flags & SYN)) diamond(on, at, y, "window");
+		if (segment.kind) drawing.line(at, y - 5, at, y + 5, kindColour(segment.kind), 2);
+		if (segment.flags & RST) cross(drawing, at, y, "failure");
+		else if (segment.window === 0 && !(segment.flags & SYN)) diamond(drawing, at, y, "window");
 	}
 }
 
-function drawLane(on, row, top, left, scale) {
+function drawLane(drawing, row, top, left, scale) {
 	const clip = time => Math.min(lanes.range.to, Math.max(lanes.range.from, time));
 	const where = time => left + (clip(time) - lanes.range.from) * scale;
-	on.text(0, top + 15, on.width > 700 ? rowName(row) : endName(row.server, row.serverPort).slice(-21), "start", row !== view.selected);
+	const name = drawing.width > 700 ? rowName(row) : endName(row.server, row.serverPort).slice(-21);
+	drawing.text(0, top + 15, name, "start", row !== view.selected);
 	for (const end of [0, 1])
 		for (const [from, to, state] of laneStates(row, end)) {
 			if (to < lanes.range.from || from > lanes.range.to) continue;
-			on.rect(where(from), top + 4 + end * 8, Math.max(1, where(to) - where(from)), 7, stateColour(state));
+			const width = Math.max(1, where(to) - where(from));
+			drawing.rect(where(from), top + 4 + end * 8, width, 7, stateColour(state));
 		}
-	drawLaneMarks(on, row, top, time => time < lanes.range.from || time > lanes.range.to ? null : where(time));
+	drawLaneMarks(drawing, row, top, time => time < lanes.range.from || time > lanes.range.to ? null : where(time));
 }
 
 function laneRows() {
@@ -59,25 +62,26 @@ function drawLanes() {
 	const elements = list.reduce((n, row) => n + 4 + details[row.detail].changes.length +
 		details[row.detail].segments.filter(s => s.kind || s.flags & RST || s.window === 0).length, 0);
 	const height = list.length * lanes.height + 44;
-	const on = surface(host, height, elements, `${plural(list.length, "connection")} of TCP on one time axis, ${lanes.order}`);
-	const left = on.width > 700 ? 330 : 135;
-	list.forEach((row, i) => drawLane(on, row, i * lanes.height, left, (on.width - left - 4) / (lanes.range.to - lanes.range.from || 1)));
-	timeAxis(on, left, on.width - 4, height - 38, lanes.range.from, lanes.range.to);
-	on.root.addEventListener("click", event => {
-		const row = list[Math.floor((event.clientY - on.root.getBoundingClientRect().top) / lanes.height)];
+	const label = `${plural(list.length, "connection")} of TCP on one time axis, ${lanes.order}`;
+	const drawing = surface(host, height, elements, label), left = drawing.width > 700 ? 330 : 135;
+	const scale = (drawing.width - left - 4) / (lanes.range.to - lanes.range.from || 1);
+	list.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
+	timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
+	drawing.root.addEventListener("click", event => {
+		const row = list[Math.floor((event.clientY - drawing.root.getBoundingClientRect().top) / lanes.height)];
 		if (row) selectRow(row);
 	});
 	byId("lanes-note").textContent = `The ${plural(detailed.length, "connection")} of TCP with most trouble, of ` +
-		`${count(data.connections)} connections. The upper half of a lane is the client, the lower half the server. A line across is ` +
-		"a retransmission, a cross a reset, a diamond a closed window. A click opens the ladder; the filter is that of the table. " +
-		"Keys in the drawing: + − ← → 0.";
+		`${count(data.connections)} connections. The upper half of a lane is the client, the lower half the server. ` +
+		"A line across is a retransmission, a cross a reset, a diamond a closed window. A click opens the ladder; the filter " +
+		"is that of the table. Keys in the drawing: + − ← → 0.";
 }
 
 function startLanes() {
 	const order = element("select", { on: { change: event => { lanes.order = event.target.value; drawLanes(); } } },
 		...Object.keys(laneOrders).map(name => element("option", {}, name)));
 	byId("lanes-controls").append(element("label", {}, "Order ", order));
-	lanes.range = timeRange(byId("lanes-controls"), "lanes", () => [0, Math.max(1, data.duration)], () => drawLanes());
+	lanes.range = timeRange(byId("lanes-controls"), "lanes", () => [0, Math.max(1, data.duration)], drawLanes);
 	byId("lanes-plot").addEventListener("keydown", lanes.range.keys);
 	lanes.range.from = 0;
 	lanes.range.to = Math.max(1, data.duration);

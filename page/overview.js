@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Volume by protocol as small bars of one colour, because a colour means something else; connections by state; talkers.
-const legend = [["data", "data; established"], ["opening", "opening, and a SYN sent again"], ["ack", "acknowledged; SACK"],
-	["closing", "closing"], ["window", "receive window; closed window"], ["repair", "fast retransmission, tail-loss probe"],
-	["failure", "failure: timeout, reset, refused, no answer"], ["neutral", "no trouble: volume, ended, spurious retransmission"]];
+const legend = [["data", "data; established"], ["opening", "opening, and a SYN sent again"],
+	["ack", "acknowledged; SACK"], ["closing", "closing"], ["window", "receive window; closed window"],
+	["repair", "fast retransmission, tail-loss probe"], ["failure", "failure: timeout, reset, refused, no answer"],
+	["neutral", "no trouble: volume, ended, spurious retransmission"]];
 
 function drawLegend() {
 	byId("legend").replaceChildren(...legend.map(([colour, text]) => {
@@ -16,44 +17,47 @@ const largest = values => values.reduce((a, b) => Math.max(a, b), 0);
 const sum = values => values.reduce((a, b) => a + b, 0);
 
 // One row of bars with its title and its largest value.
-function bars(on, values, top, height, left, right, colour) {
+function bars(drawing, values, top, height, left, right, colour) {
 	const high = largest(values) || 1, step = (right - left) / data.bins;
 	values.forEach((value, i) => {
 		const h = value / high * height;
-		if (value) on.rect(left + i * step, top + height - Math.max(1, h), Math.max(.8, step - .4), Math.max(1, h), colour);
+		if (!value) return;
+		drawing.rect(left + i * step, top + height - Math.max(1, h), Math.max(.8, step - .4), Math.max(1, h), colour);
 	});
-	on.line(left, top + height, right, top + height, "rule");
+	drawing.line(left, top + height, right, top + height, "rule");
 }
 
 function drawVolume() {
 	const host = byId("volume"), row = 62, height = data.volume.length * row + 40;
 	const label = "Bytes and packets over time: " + data.volume.map(p =>
 		`${p.name} ${bytes(sum(p.bytes))} in ${plural(sum(p.frames), "packet")}`).join(", ");
-	const on = surface(host, height, data.bins * data.volume.length * 2, label);
-	const middle = on.width / 2, span = data.width * data.bins / 1000, per = about(data.width / 1000);
+	const drawing = surface(host, height, data.bins * data.volume.length * 2, label);
+	const middle = drawing.width / 2, span = data.width * data.bins / 1000, per = about(data.width / 1000);
 	data.volume.forEach((protocol, i) => {
 		const top = i * row + 20;
-		on.text(0, top - 6, `${protocol.name}: ${bytes(sum(protocol.bytes))}` + (on.width > 600 ?
+		drawing.text(0, top - 6, `${protocol.name}: ${bytes(sum(protocol.bytes))}` + (drawing.width > 600 ?
 			`, most ${bytes(largest(protocol.bytes))} in ${per}` : ""));
-		on.text(middle + 10, top - 6, `${plural(sum(protocol.frames), "packet")}` + (on.width > 600 ?
+		drawing.text(middle + 10, top - 6, `${plural(sum(protocol.frames), "packet")}` + (drawing.width > 600 ?
 			`, most ${count(largest(protocol.frames))} in ${per}` : ""));
-		bars(on, protocol.bytes, top, row - 28, 0, middle - 10, "neutral");
-		bars(on, protocol.frames, top, row - 28, middle + 10, on.width, "neutral");
+		bars(drawing, protocol.bytes, top, row - 28, 0, middle - 10, "neutral");
+		bars(drawing, protocol.frames, top, row - 28, middle + 10, drawing.width, "neutral");
 	});
-	timeAxis(on, 0, middle - 10, height - 34, 0, span);
-	timeAxis(on, middle + 10, on.width, height - 34, 0, span, on.width > 600);
+	timeAxis(drawing, 0, middle - 10, height - 34, 0, span);
+	timeAxis(drawing, middle + 10, drawing.width, height - 34, 0, span, drawing.width > 600);
 }
 
 function drawStates() {
 	const series = [["established", data.states.open, "data"], ["opening", data.states.opening, "opening"],
-		["ended in order", data.states.closed, "closing"], ["ended by reset, refused or without answer", data.states.failed, "failure"]];
-	const row = 58, on = surface(byId("states"), series.length * row + 40, data.bins * series.length,
-		"TCP connections over time: " + series.map(([name, values]) => `${name} at most ${largest(values)}`).join(", "));
+		["ended in order", data.states.closed, "closing"],
+		["ended by reset, refused or without answer", data.states.failed, "failure"]];
+	const label = "TCP connections over time: " +
+		series.map(([name, values]) => `${name} at most ${largest(values)}`).join(", ");
+	const row = 58, drawing = surface(byId("states"), series.length * row + 40, data.bins * series.length, label);
 	series.forEach(([name, values, colour], i) => {
-		on.text(0, i * row + 14, `${name}, at most ${count(largest(values))}`);
-		bars(on, values, i * row + 20, row - 28, 0, on.width, colour);
+		drawing.text(0, i * row + 14, `${name}, at most ${count(largest(values))}`);
+		bars(drawing, values, i * row + 20, row - 28, 0, drawing.width, colour);
 	});
-	timeAxis(on, 0, on.width, series.length * row + 6, 0, data.width * data.bins / 1000);
+	timeAxis(drawing, 0, drawing.width, series.length * row + 6, 0, data.width * data.bins / 1000);
 }
 
 function drawTalkers() {

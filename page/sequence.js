@@ -4,7 +4,8 @@ const sequence = { end: 1, height: 420, range: null, row: null };
 
 // Sequence numbers as offsets from the first of this end; they follow the numbers across a wrap.
 function sequencePoints(row, end) {
-	const { segments } = details[row.detail], origin = sequenceOrigins(segments)[end], points = { data: [], acks: [] };
+	const { segments } = details[row.detail], origin = sequenceOrigins(segments)[end];
+	const points = { data: [], acks: [] };
 	if (origin === undefined) return points;
 	let at = 0;
 	const offset = number => {
@@ -14,10 +15,13 @@ function sequencePoints(row, end) {
 	};
 	for (const segment of segments) {
 		if (segment.older) continue;
-		if (segment.end === end)
-			points.data.push({ segment, low: offset(segment.sequence), sacked: segment.sacked ? offset(segment.sacked) : null });
-		else if (segment.flags & ACK && !(segment.flags & RST))
-			points.acks.push({ segment, ack: offset(segment.ack), edge: offset(segment.ack) + segment.window });
+		if (segment.end === end) {
+			const low = offset(segment.sequence), sacked = segment.sacked ? offset(segment.sacked) : null;
+			points.data.push({ segment, low, sacked });
+		} else if (segment.flags & ACK && !(segment.flags & RST)) {
+			const ack = offset(segment.ack);
+			points.acks.push({ segment, ack, edge: ack + segment.window });
+		}
 	}
 	return points;
 }
@@ -32,14 +36,15 @@ function steps(list, x, y) {
 	return points;
 }
 
-function drawSequenceData(on, points, x, y, range) {
+function drawSequenceData(drawing, points, x, y, range) {
 	for (const { segment, low, sacked } of points.data) {
 		if (segment.time < range.from || segment.time > range.to) continue;
-		const at = x(segment.time), colour = segmentColour(segment), size = segment.length + (segment.flags & (SYN | FIN) ? 1 : 0);
-		if (segment.kind && kinds[segment.kind] === "tail-loss probe") diamond(on, at, y(low + size / 2), "repair", 5);
-		if (segment.flags & RST) cross(on, at, y(low), "failure", 5);
-		else if (size) on.line(at, y(low), at, Math.min(y(low + size), y(low) - 2), colour, segment.kind ? 4 : 2);
-		if (sacked !== null) on.rect(at - 2, y(sacked) - 2, 5, 5, "ack");
+		const at = x(segment.time), size = segment.length + (segment.flags & (SYN | FIN) ? 1 : 0);
+		const thick = segment.kind ? 4 : 2;
+		if (kindName(segment.kind) === "tail-loss probe") diamond(drawing, at, y(low + size / 2), "repair", 5);
+		if (segment.flags & RST) cross(drawing, at, y(low), "failure", 5);
+		else if (size) drawing.line(at, y(low), at, Math.min(y(low + size), y(low) - 2), segmentColour(segment), thick);
+		if (sacked !== null) drawing.rect(at - 2, y(sacked) - 2, 5, 5, "ack");
 	}
 }
 
@@ -47,7 +52,8 @@ function sequenceScale(points, range) {
 	const within = ({ segment }) => segment.time >= range.from && segment.time <= range.to;
 	const values = points.data.filter(within).flatMap(p => [p.low, p.low + p.segment.length])
 		.concat(points.acks.filter(within).flatMap(p => [p.ack]));
-	const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+	const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+	const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
 	const edges = points.acks.filter(within).map(p => p.edge).reduce((a, b) => Math.max(a, b), high);
 	const span = Math.max(10, high - low);
 	// A wide window would leave no room for the data: at most as much again as the data is shown of it.
@@ -64,28 +70,29 @@ function drawSequence() {
 	}
 	byId("sequence-end").value = String(sequence.end);
 	const points = sequencePoints(row, sequence.end), { range } = sequence;
-	const on = surface(byId("sequence-plot"), sequence.height, points.data.length * 2 + 20, `Time-sequence of ${rowName(row)}, ` +
-		`data of the ${sequence.end ? "server" : "client"}: ${plural(points.data.length, "segment")}, ` +
-		`${points.data.filter(p => p.segment.kind).length} sent again`);
-	const left = on.width < 600 ? 56 : 70, right = on.width - 6, top = 8, bottom = sequence.height - 40;
+	const label = `Time-sequence of ${rowName(row)}, data of the ${sequence.end ? "server" : "client"}: ` +
+		`${plural(points.data.length, "segment")}, ${points.data.filter(p => p.segment.kind).length} sent again`;
+	const drawing = surface(byId("sequence-plot"), sequence.height, points.data.length * 2 + 20, label);
+	const left = drawing.width < 600 ? 56 : 70, right = drawing.width - 6, top = 8, bottom = sequence.height - 40;
 	const [low, high] = sequenceScale(points, range);
-	const x = time => left + (Math.min(range.to, Math.max(range.from, time)) - range.from) / (range.to - range.from || 1) * (right - left);
-	const y = value => bottom - (Math.min(high, Math.max(low, value)) - low) / (high - low || 1) * (bottom - top);
+	const within = (value, from, to) => (Math.min(to, Math.max(from, value)) - from) / (to - from || 1);
+	const x = time => left + within(time, range.from, range.to) * (right - left);
+	const y = value => bottom - within(value, low, high) * (bottom - top);
 	for (const value of ticks(low, high, 6)) {
-		on.line(left, y(value), right, y(value), "rule");
-		on.text(left - 6, y(value) + 4, high - low >= 10000 ? bytes(value) : `${count(value)} B`, "end", true);
+		drawing.line(left, y(value), right, y(value), "rule");
+		drawing.text(left - 6, y(value) + 4, high - low >= 10000 ? bytes(value) : `${count(value)} B`, "end", true);
 	}
-	timeAxis(on, left, right, bottom, range.from, range.to);
-	drawSequenceLines(on, points, x, y);
-	drawSequenceData(on, points, x, y, range);
+	timeAxis(drawing, left, right, bottom, range.from, range.to);
+	drawSequenceLines(drawing, points, x, y);
+	drawSequenceData(drawing, points, x, y, range);
 }
 
-function drawSequenceLines(on, points, x, y) {
+function drawSequenceLines(drawing, points, x, y) {
 	if (!points.acks.length) return;
-	on.path(steps(points.acks.map(p => [p.segment.time, p.edge]), x, y), "window", 1.5);
-	on.path(steps(points.acks.map(p => [p.segment.time, p.ack]), x, y), "ack", 1.5);
+	drawing.path(steps(points.acks.map(p => [p.segment.time, p.edge]), x, y), "window", 1.5);
+	drawing.path(steps(points.acks.map(p => [p.segment.time, p.ack]), x, y), "ack", 1.5);
 	for (const { segment, edge } of points.acks)
-		if (segment.window === 0 && !(segment.flags & SYN)) diamond(on, x(segment.time), y(edge), "window");
+		if (segment.window === 0 && !(segment.flags & SYN)) diamond(drawing, x(segment.time), y(edge), "window");
 }
 
 function sequenceSpan() {
@@ -99,9 +106,10 @@ function startSequence() {
 	byId("sequence-controls").append(element("label", {}, "Data of the ", element("select", { id: "sequence-end",
 		on: { change: event => { sequence.end = Number(event.target.value); drawSequence(); } } },
 	element("option", { value: "0" }, "client"), element("option", { value: "1" }, "server"))));
-	sequence.range = timeRange(byId("sequence-controls"), "time-sequence", sequenceSpan, () => drawSequence());
+	sequence.range = timeRange(byId("sequence-controls"), "time-sequence", sequenceSpan, drawSequence);
 	byId("sequence-plot").addEventListener("keydown", sequence.range.keys);
-	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments with data, broad ones " +
-		"retransmissions by kind; below them the line of what is acknowledged, above them the line of the receive window, cut off at " +
-		"twice the data. Small squares are the highest byte that the receiver has reported by SACK. Keys in the drawing: + − ← → 0.";
+	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments with data, " +
+		"broad ones retransmissions by kind; below them the line of what is acknowledged, above them the line of the receive " +
+		"window, cut off at twice the data. Small squares are the highest byte that the receiver has reported by SACK. " +
+		"Keys in the drawing: + − ← → 0.";
 }

@@ -5,7 +5,8 @@ startLanes();
 startLadder();
 startSequence();
 drawLegend();
-view.redraw = [drawCapture, drawVerdict, drawVolume, drawStates, drawTalkers, drawLanes, drawLadder, drawSequence, drawTable];
+view.redraw = [drawCapture, drawVerdict, drawVolume, drawStates, drawTalkers, drawLanes, drawLadder, drawSequence,
+	drawTable];
 if (data.live) {
 	view.redraw = [drawCapture, drawVerdict, drawVolume, drawStates, drawTalkers, drawTable];
 	startLive();

@@ -11,16 +11,18 @@ const svgElement = (name, attributes, text) => {
 const colourOf = word => getComputedStyle(document.documentElement).getPropertyValue("--" + word).trim();
 
 function svgSurface(width, height, label) {
-	const root = svgElement("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+	const root = svgElement("svg",
+		{ width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
 	const add = (name, attributes, text) => root.append(svgElement(name, attributes, text));
 	return {
 		root,
-		line: (x1, y1, x2, y2, colour, thick = 1, dash = "") =>
-			add("line", { x1, y1, x2, y2, class: "s-" + colour, "stroke-width": thick, ...(dash && { "stroke-dasharray": dash }) }),
+		line: (x1, y1, x2, y2, colour, thick = 1, dash = "") => add("line",
+			{ x1, y1, x2, y2, class: "s-" + colour, "stroke-width": thick, ...(dash && { "stroke-dasharray": dash }) }),
 		path: (points, colour, thick = 1) => add("polyline",
 			{ points: points.map(p => p.join()).join(" "), class: "s-" + colour, fill: "none", "stroke-width": thick }),
 		rect: (x, y, w, h, colour) => add("rect", { x, y, width: w, height: h, class: "f-" + colour }),
-		polygon: (points, colour) => add("polygon", { points: points.map(p => p.join()).join(" "), class: "f-" + colour }),
+		polygon: (points, colour) => add("polygon",
+			{ points: points.map(p => p.join()).join(" "), class: "f-" + colour }),
 		text: (x, y, text, anchor = "start", faint = false) =>
 			add("text", { x, y, "text-anchor": anchor, class: faint ? "faint" : "" }, text),
 	};
@@ -28,8 +30,8 @@ function svgSurface(width, height, label) {
 
 function canvasSurface(width, height, label) {
 	const scale = Math.max(1, Math.min(2, window.devicePixelRatio || 1));
-	const root = element("canvas", { width: Math.round(width * scale), height: Math.round(height * scale), role: "img",
-		"aria-label": label });
+	const root = element("canvas",
+		{ width: Math.round(width * scale), height: Math.round(height * scale), role: "img", "aria-label": label });
 	root.style.width = width + "px";
 	root.style.height = height + "px";
 	const pen = root.getContext("2d"), colours = new Map();
@@ -75,21 +77,22 @@ function surface(host, height, elements, label) {
 }
 
 // Marks: a cross is a reset or a lost segment, a diamond a closed window, a tick a retransmission.
-const cross = (on, x, y, colour, size = 4) => {
-	on.line(x - size, y - size, x + size, y + size, colour, 2);
-	on.line(x - size, y + size, x + size, y - size, colour, 2);
+const cross = (drawing, x, y, colour, size = 4) => {
+	drawing.line(x - size, y - size, x + size, y + size, colour, 2);
+	drawing.line(x - size, y + size, x + size, y - size, colour, 2);
 };
-const diamond = (on, x, y, colour, size = 4) => on.polygon([[x, y - size], [x + size, y], [x, y + size], [x - size, y]], colour);
+const diamond = (drawing, x, y, colour, size = 4) =>
+	drawing.polygon([[x, y - size], [x + size, y], [x, y + size], [x - size, y]], colour);
 
 // The time axis at the bottom of a drawing, in seconds since the first frame; below it is the date of its beginning.
-function timeAxis(on, left, right, y, from, to, dated = true) {
-	on.line(left, y, right, y, "rule");
+function timeAxis(drawing, left, right, y, from, to, dated = true) {
+	drawing.line(left, y, right, y, "rule");
 	for (const at of ticks(from, to, Math.max(2, (right - left) / 110))) {
 		const x = left + (at - from) / (to - from || 1) * (right - left);
-		on.line(x, y, x, y + 4, "rule");
-		if (x > left + 20 && x < right - 20) on.text(x, y + 16, seconds(at), "middle", true);
+		drawing.line(x, y, x, y + 4, "rule");
+		if (x > left + 20 && x < right - 20) drawing.text(x, y + 16, seconds(at), "middle", true);
 	}
-	if (dated) on.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
+	if (dated) drawing.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
 }
 
 // Buttons and keys that change a range of time; `whole` gives the largest one.
@@ -106,12 +109,16 @@ function timeRange(controls, name, whole, draw) {
 		const middle = (range.from + range.to) / 2, half = (range.to - range.from) / 2 * factor;
 		set(middle - half, middle + half);
 	};
-	const move = share => set(range.from + (range.to - range.from) * share, range.to + (range.to - range.from) * share);
+	const move = share => {
+		const step = (range.to - range.from) * share;
+		set(range.from + step, range.to + step);
+	};
 	range.reset = () => set(...whole());
 	const button = (text, title, act) =>
 		element("button", { type: "button", "aria-label": `${title}: ${name}`, title, on: { click: act } }, text);
 	controls.append(button("+", "Zoom in", () => zoom(.5)), button("−", "Zoom out", () => zoom(2)),
-		button("←", "Earlier", () => move(-.5)), button("→", "Later", () => move(.5)), button("All", "All of the time", range.reset));
+		button("←", "Earlier", () => move(-.5)), button("→", "Later", () => move(.5)),
+		button("All", "All of the time", range.reset));
 	range.keys = event => {
 		const act = { "+": () => zoom(.5), "-": () => zoom(2), ArrowLeft: () => move(-.25), ArrowRight: () => move(.25),
 			"0": range.reset }[event.key];

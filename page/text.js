@@ -30,10 +30,10 @@ const duration = us => {
 // A duration with three digits.
 const about = us => us >= 1e6 ? `${Number((us / 1e6).toPrecision(3))} s` : us >= 1e3 ? `${Number((us / 1e3).toPrecision(3))} ms` :
 	`${Number(us.toPrecision(3))} µs`;
-const first = () => BigInt(data.first) / 1000n;
+const captureStart = () => BigInt(data.first) / 1000n;
 // The time of day of microseconds since the first frame.
 const clock = (us, digits = 6) => {
-	const at = first() + BigInt(Math.round(us)), ms = Number(at / 1000n), date = new Date(ms);
+	const at = captureStart() + BigInt(Math.round(us)), ms = Number(at / 1000n), date = new Date(ms);
 	const pad = (n, width = 2) => String(n).padStart(width, "0");
 	const parts = view.local ? [date.getHours(), date.getMinutes(), date.getSeconds()] :
 		[date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
@@ -41,7 +41,7 @@ const clock = (us, digits = 6) => {
 	return parts.map(n => pad(n)).join(":") + (digits ? "." + fraction : "");
 };
 const day = us => {
-	const date = new Date(Number((first() + BigInt(Math.round(us))) / 1000n));
+	const date = new Date(Number((captureStart() + BigInt(Math.round(us))) / 1000n));
 	const pad = n => String(n).padStart(2, "0");
 	return view.local ? `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}` :
 		date.toISOString().slice(0, 10);
