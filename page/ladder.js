@@ -126,10 +126,6 @@ function scrollToMark() {
 
 function drawLadder() {
 	const row = view.selected, host = byId("ladder-plot");
-	if (!row) {
-		byId("ladder-note").textContent = "The capture has no connection of TCP.";
-		return;
-	}
 	if (ladder.row !== row) markSegment(row);
 	const { segments, changes } = details[row.detail], origins = sequenceOrigins(segments);
 	const begin = ladder.page * ladder.rows, list = segments.slice(begin, begin + ladder.rows);

@@ -29,6 +29,10 @@ function bars(drawing, values, top, height, left, right, colour) {
 
 function drawVolume() {
 	const host = byId("volume"), row = 62, height = data.volume.length * row + 40;
+	if (!data.frames && !data.live) {
+		host.replaceChildren(emptyNote(data.filter ? "No packet passes the filter." : "The capture has no packet."));
+		return;
+	}
 	const label = "Bytes and packets over time: " + data.volume.map(p =>
 		`${p.name} ${bytes(sum(p.bytes))} in ${plural(sum(p.frames), "packet")}`).join(", ");
 	const drawing = surface(host, height, data.bins * data.volume.length * 2, label);
@@ -50,6 +54,10 @@ function drawStates() {
 	const series = [["established", data.states.open, "data"], ["opening", data.states.opening, "opening"],
 		["ended in order", data.states.closed, "closing"],
 		["ended by reset, refused or without answer", data.states.failed, "failure"]];
+	if (!data.live && series.every(([, values]) => !largest(values))) {
+		byId("states").replaceChildren(emptyNote(withoutTcp()));
+		return;
+	}
 	const label = "TCP connections over time: " +
 		series.map(([name, values]) => `${name} at most ${largest(values)}`).join(", ");
 	const row = 58, drawing = surface(byId("states"), series.length * row + 40, data.bins * series.length, label);
@@ -62,6 +70,10 @@ function drawStates() {
 
 function drawTalkers() {
 	const head = ["address", "sent", "received", "connections"];
+	if (!data.talkers.length) {
+		byId("talkers").replaceChildren(emptyNote("No connection has been captured."));
+		return;
+	}
 	byId("talkers").replaceChildren(element("table", {}, element("thead", {}, element("tr", {},
 		...head.map((name, i) => element("th", { scope: "col", class: i ? "number" : null }, name)))),
 	element("tbody", {}, ...data.talkers.map(([address, sent, received, connections]) => element("tr", {},

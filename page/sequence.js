@@ -62,7 +62,6 @@ function sequenceScale(points, range) {
 
 function drawSequence() {
 	const row = view.selected;
-	if (!row) return;
 	if (sequence.row !== row) {
 		sequence.row = row;
 		sequence.end = row.serverBytes >= row.clientBytes ? 1 : 0;

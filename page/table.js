@@ -74,13 +74,17 @@ function drawTable() {
 	byId("found").textContent = `${plural(found.length, "connection")}${found.length > table.shown ?
 		`, of which ${table.shown} are shown` : ""}`;
 	byId("more").hidden = found.length <= table.shown;
+	if (!found.length) {
+		replaceTable(emptyNote(rows.length ? "No connection has these words." : "No connection has been captured."));
+		return;
+	}
 	replaceTable(element("table", {}, element("thead", {}, tableHead()), element("tbody", {}, ...found.slice(0, table.shown).map(tableRow))));
 }
 
 function startTable() {
 	byId("connections-controls").append(
 		element("label", {}, "Filter ", element("input", { type: "search", id: "filter", placeholder: "address, port, end, name",
-			on: { input: event => { view.filter = event.target.value.trim(); drawTable(); drawLanes(); } } })),
+			on: { input: event => { view.filter = event.target.value.trim(); drawTable(); if (detailed.length) drawLanes(); } } })),
 		element("button", { type: "button", on: { click: () => { view.filter = ""; table.column = -1; redrawAll(); } } }, "All, worst first"),
 		element("span", { id: "found", role: "status" }),
 		element("button", { type: "button", id: "more", on: { click: () => { table.shown += 200; drawTable(); } } }, "More rows"));

@@ -49,6 +49,10 @@ const day = us => {
 const zone = () => view.local ? "local time" : "UTC";
 const endName = (address, port) => (address.includes(":") ? `[${address}]` : address) + ":" + port;
 const rowName = row => `${endName(row.client, row.clientPort)} → ${endName(row.server, row.serverPort)}`;
+// Words in place of a drawing or a table that would be empty.
+const emptyNote = text => element("p", { class: "faint" }, text);
+const withoutTcp = () =>
+	data.filter ? "No connection of TCP passes the filter." : "The capture has no connection of TCP.";
 const protocols = { 6: "TCP", 17: "UDP", 132: "SCTP" };
 const flagNames = flags => [[SYN, "SYN"], [FIN, "FIN"], [RST, "RST"], [PSH, "PSH"], [ACK, "ACK"], [URG, "URG"]]
 	.filter(([bit]) => flags & bit).map(([, name]) => name).join(" ") || "no flags";

@@ -72,6 +72,37 @@ def check_every_page():
                   browser.run("/NaN|undefined|Infinity/.test(document.querySelector('main').innerHTML)"), False)
 
 
+def press_everything():
+    """Every key in every place that takes keys, and every button."""
+    for place in range(amount("main [tabindex='0']")):
+        for key in "+", "-", "0", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "Enter":
+            browser.run(f"document.querySelectorAll(\"main [tabindex='0']\")[{place}]?.focus()")
+            browser.key(key)
+    browser.run("[...document.querySelectorAll('button')].forEach(e => e.click())")
+
+
+def check_keys():
+    for name in "empty", "mld", "sctp", "none", "questions", "older":
+        open_page(name)
+        press_everything()
+        check(f"{name}: no key and no button fails", browser.faults, [])
+
+
+def check_without_tcp():
+    for name, words in (("empty", "The capture has no connection of TCP."), ("sctp", "The capture has no connection of TCP."),
+                        ("filtered", "No connection of TCP passes the filter."),
+                        ("none", "The page has no segments: it was made with --top=0.")):
+        open_page(name)
+        check(f"{name}: why there are no segments", [text(f"#{part}-note") for part in ("lanes", "ladder", "sequence")], [words] * 3)
+        check(f"{name}: and no empty drawing or control", [amount(f"#{part}-plot *, #{part}-controls *") and browser.run(
+            f"!document.querySelector('#{part}-plot').hidden") for part in ("lanes", "ladder", "sequence")], [0] * 3)
+    open_page("empty")
+    check("a capture without frames", [text("#capture").split("/")[-1], text("#volume"), text("#states"), text("#talkers"),
+                                       text("#connections-table")],
+          ["empty.pcap: no packet", "The capture has no packet.", "The capture has no connection of TCP.",
+           "No connection has been captured.", "No connection has been captured."])
+
+
 def check_verdict():
     open_page("questions")
     check("the capture", text("#capture").split(": ", 1)[1],
@@ -213,14 +244,11 @@ def check_other_media():
     check("dark colours are others", browser.run("getComputedStyle(document.body).backgroundColor") != light)
     browser.view(1280, 900, False, "print")
     check("controls are not printed", browser.run("getComputedStyle(document.querySelector('.controls')).display"), "none")
-    open_page("empty")
-    check("a capture without frames", text("#capture").endswith("empty.pcap: no packet"))
-    check("has no ladder", text("#ladder-note"), "The capture has no connection of TCP.")
 
 
 alter_page("questions", "kinds", unknown_kinds)
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
-for check_part in (check_every_page, check_verdict, check_overview, check_lanes, check_ladder, check_sequence, check_unknown_kinds, check_older, check_table, check_long,
+for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_ladder, check_sequence, check_unknown_kinds, check_older, check_table, check_long,
                    check_hostile, check_other_media):
     check_part()
 browser.close()
