@@ -142,6 +142,7 @@ function drawLadder() {
 		drawLadderRow(drawing, segment, segments[begin + i - 1], y, left, right, origins);
 		drawLadderStates(drawing, states[i], y, left, right);
 	});
+	host.replaceChildren(drawing.root);
 	drawLadderNote(row, segments, begin, list.length);
 }
 

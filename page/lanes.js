@@ -12,7 +12,8 @@ const laneOrders = {
 	"most bytes": (a, b) => b.clientBytes + b.serverBytes - a.clientBytes - a.serverBytes,
 	"server": (a, b) => (a.server < b.server ? -1 : a.server > b.server ? 1 : a.serverPort - b.serverPort),
 };
-const lanes = { order: "worst first", height: 24, range: null };
+// `current` is the row of the lane that the key Tab reaches.
+const lanes = { order: "worst first", height: 24, range: null, current: null };
 
 // The states of one end, from the first packet to the end of the connection: [from, to, name].
 function laneStates(row, end) {
@@ -53,12 +54,43 @@ function drawLane(drawing, row, top, left, scale) {
 	drawLaneMarks(drawing, row, top, time => time < lanes.range.from || time > lanes.range.to ? null : where(time));
 }
 
+// A button over each lane.  One of them is in the order of Tab; the arrows move from lane to lane.
+function placeLaneButtons(host, drawing, list) {
+	const focused = host.contains(document.activeElement);
+	if (!list.includes(lanes.current)) lanes.current = list.includes(view.selected) ? view.selected : list[0];
+	const buttons = list.map(row => {
+		const resent = plural(row.clientResent + row.serverResent, "segment"), zero = row.clientZero + row.serverZero;
+		const name = `${rowName(row)}, ${row.reason}, ${resent} sent again, ${plural(zero, "closed window")}`;
+		const button = element("button", { type: "button", title: name, "aria-label": "Ladder of " + name,
+			"aria-current": row === view.selected ? "true" : null, tabindex: row === lanes.current ? 0 : -1,
+			on: { click: () => selectRow(row) } });
+		button.style.height = lanes.height + "px";
+		return button;
+	});
+	host.replaceChildren(drawing.root, element("div", { class: "lanes" }, ...buttons));
+	if (focused) buttons[list.indexOf(lanes.current)]?.focus({ preventScroll: true });
+}
+
+// Moves the focus to another lane.
+function moveToLane(event, list) {
+	const at = list.indexOf(lanes.current), modified = event.ctrlKey || event.metaKey || event.altKey;
+	const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: list.length - 1 }[event.key];
+	if (modified || !list[to]) return;
+	const buttons = byId("lanes-plot").querySelectorAll("button");
+	event.preventDefault();
+	lanes.current = list[to];
+	buttons[at].tabIndex = -1;
+	buttons[to].tabIndex = 0;
+	buttons[to].focus();
+}
+
 function laneRows() {
 	return detailed.filter(matches).sort((a, b) => laneOrders[lanes.order](a, b) || a.index - b.index);
 }
 
 function drawLanes() {
-	const list = laneRows(), host = byId("lanes-plot");
+	const list = laneRows(), host = byId("lanes-plot"), shown = list.length < detailed.length ?
+		`, ${count(list.length)} of them with the words of the filter` : "";
 	const elements = list.reduce((n, row) => n + 4 + details[row.detail].changes.length +
 		details[row.detail].segments.filter(s => s.kind || s.flags & RST || s.window === 0).length, 0);
 	const height = list.length * lanes.height + 44;
@@ -67,14 +99,11 @@ function drawLanes() {
 	const scale = (drawing.width - left - 4) / (lanes.range.to - lanes.range.from || 1);
 	list.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
 	timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
-	drawing.root.addEventListener("click", event => {
-		const row = list[Math.floor((event.clientY - drawing.root.getBoundingClientRect().top) / lanes.height)];
-		if (row) selectRow(row);
-	});
+	placeLaneButtons(host, drawing, list);
 	byId("lanes-note").textContent = `The ${plural(detailed.length, "connection")} of TCP with most trouble, of ` +
-		`${count(data.connections)} connections. The upper half of a lane is the client, the lower half the server. ` +
-		"A line across is a retransmission, a cross a reset, a diamond a closed window. A click opens the ladder; the filter " +
-		"is that of the table. Keys in the drawing: + − ← → 0.";
+		`${plural(data.connections, "connection")}${shown}. The upper half of a lane is the client, the lower half the server. ` +
+		"A line across is a retransmission, a cross a reset, a diamond a closed window. A click or Enter opens " +
+		"the ladder. Keys in the drawing: ↑ ↓ + − ← → 0.";
 }
 
 function startLanes() {
@@ -83,6 +112,7 @@ function startLanes() {
 	byId("lanes-controls").append(element("label", {}, "Order ", order));
 	lanes.range = timeRange(byId("lanes-controls"), "lanes", () => [0, Math.max(1, data.duration)], drawLanes);
 	byId("lanes-plot").addEventListener("keydown", lanes.range.keys);
+	byId("lanes-plot").addEventListener("keydown", event => moveToLane(event, laneRows()));
 	lanes.range.from = 0;
 	lanes.range.to = Math.max(1, data.duration);
 }

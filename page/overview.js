@@ -48,6 +48,7 @@ function drawVolume() {
 	});
 	timeAxis(drawing, 0, middle - 10, height - 34, 0, span);
 	timeAxis(drawing, middle + 10, drawing.width, height - 34, 0, span, drawing.width > 600);
+	host.replaceChildren(drawing.root);
 }
 
 function drawStates() {
@@ -66,6 +67,7 @@ function drawStates() {
 		bars(drawing, values, i * row + 20, row - 28, 0, drawing.width, colour);
 	});
 	timeAxis(drawing, 0, drawing.width, series.length * row + 6, 0, data.width * data.bins / 1000);
+	byId("states").replaceChildren(drawing.root);
 }
 
 function drawTalkers() {

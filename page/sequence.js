@@ -84,6 +84,7 @@ function drawSequence() {
 	timeAxis(drawing, left, right, bottom, range.from, range.to);
 	drawSequenceLines(drawing, points, x, y);
 	drawSequenceData(drawing, points, x, y, range);
+	byId("sequence-plot").replaceChildren(drawing.root);
 }
 
 function drawSequenceLines(drawing, points, x, y) {

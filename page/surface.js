@@ -66,13 +66,11 @@ function canvasSurface(width, height, label) {
 	};
 }
 
-// Replaces what `host` has by an empty drawing of its width.
+// An empty drawing that is as wide as `host`.
 function surface(host, height, elements, label) {
 	const width = Math.max(280, host.clientWidth);
 	const made = (elements <= FEW ? svgSurface : canvasSurface)(width, height, label);
 	made.width = width;
-	host.className = "plot";
-	host.replaceChildren(made.root);
 	return made;
 }
 

@@ -71,8 +71,8 @@ function drawTable() {
 	const found = sortRows(rows.filter(matches)), hidden = data.connections - rows.length;
 	byId("connections-note").textContent = (data.live ? liveNote : reportNote)(hidden);
 	if (byId("filter").value.trim() !== view.filter) byId("filter").value = view.filter;
-	byId("found").textContent = `${plural(found.length, "connection")}${found.length > table.shown ?
-		`, of which ${table.shown} are shown` : ""}`;
+	byId("found").textContent = plural(found.length, "connection");
+	byId("shown").textContent = found.length > table.shown ? `The first ${table.shown} of ${count(found.length)}` : "";
 	byId("more").hidden = found.length <= table.shown;
 	if (!found.length) {
 		replaceTable(emptyNote(rows.length ? "No connection has these words." : "No connection has been captured."));
@@ -82,10 +82,15 @@ function drawTable() {
 }
 
 function startTable() {
+	byId("filter").addEventListener("input", event => {
+		view.filter = event.target.value.trim();
+		drawTable();
+		if (detailed.length) drawLanes();
+	});
+	const worstFirst = () => { view.filter = ""; table.column = -1; redrawAll(); };
+	const showMore = () => { table.shown += 200; drawTable(); };
 	byId("connections-controls").append(
-		element("label", {}, "Filter ", element("input", { type: "search", id: "filter", placeholder: "address, port, end, name",
-			on: { input: event => { view.filter = event.target.value.trim(); drawTable(); if (detailed.length) drawLanes(); } } })),
-		element("button", { type: "button", on: { click: () => { view.filter = ""; table.column = -1; redrawAll(); } } }, "All, worst first"),
-		element("span", { id: "found", role: "status" }),
-		element("button", { type: "button", id: "more", on: { click: () => { table.shown += 200; drawTable(); } } }, "More rows"));
+		element("button", { type: "button", on: { click: worstFirst } }, "All, worst first"),
+		element("span", { id: "shown" }),
+		element("button", { type: "button", id: "more", on: { click: showMore } }, "More rows"));
 }

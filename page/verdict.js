@@ -6,11 +6,13 @@ function selectRow(row, frame) {
 		markSegment(row, frame);
 		redrawAll();
 		scrollToMark();
+		byId("ladder-title").focus({ preventScroll: true });
 		return;
 	}
 	view.filter = `${row.client} ${row.clientPort} ${row.server} ${row.serverPort}`;
 	redrawAll();
 	byId("connections").scrollIntoView();
+	byId("connections-title").focus({ preventScroll: true });
 }
 
 function evidenceLink([index, frame]) {

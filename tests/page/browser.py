@@ -105,8 +105,16 @@ class Browser:
         return answer["result"].get("value")
 
     def key(self, key):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, text=key if len(key) == 1 and kind == "keyDown" else "")
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def press(self, selector):
+        """A click of the mouse on the middle of an element, or on what covers it."""
+        x, y = self.run(f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
+                        "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()")
+        for kind in "mousePressed", "mouseReleased":
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def screenshot(self, path, selector=None):
         """A picture of what is to be seen, or of one element."""

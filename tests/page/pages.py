@@ -139,12 +139,46 @@ def check_lanes():
     check("marks of closed windows", amount(f"{lanes} polygon.f-window"), 2)
     check("a reset is a cross, and a refusal", amount(f"{lanes} line.s-failure"), 15)
     before = texts(f"{lanes} text.faint")[-2]
-    browser.run(f"document.querySelector('#lanes-plot').focus()")
+    focused = "document.activeElement.ariaLabel"
+    browser.run("document.querySelector(\"#lanes-plot [tabindex='0']\").focus()")
+    check("one lane is in the order of Tab", amount("#lanes-plot [tabindex='0']"), 1)
+    browser.key("Home")
+    check("a lane has a name", browser.run(focused),
+          "Ladder of 198.51.100.66:50000 → 192.0.2.80:21, refused, 0 segments sent again, 0 closed windows")
+    browser.key("ArrowUp")
+    browser.key("ArrowDown")
+    check("a key moves to the next lane", browser.run(focused).startswith("Ladder of 198.51.100.66:50001 →"))
     browser.key("+")
     check("a key zooms", texts(f"{lanes} text.faint")[-2] != before)
-    check("the focus stays in the drawing", browser.run("document.activeElement.closest('#lanes-plot') !== null"))
+    check("the focus stays in the lane", browser.run(focused).startswith("Ladder of 198.51.100.66:50001 →"))
     browser.key("0")
     check("and back", texts(f"{lanes} text.faint")[-2], before)
+    browser.key("End")
+    browser.key("ArrowUp")
+    browser.key("Enter")
+    check("Enter opens the ladder of a lane", text("#ladder-note").startswith("Client 192.0.2.10:40002, server 192.0.2.80:80,"))
+    check("and the focus goes with it", browser.run("document.activeElement.id"), "ladder-title")
+    check("the lane says that it is selected", browser.run("[...document.querySelectorAll(\"#lanes-plot [aria-current='true']\")]"
+                                                           ".map(e => e.ariaLabel.slice(10, 26))"), ["192.0.2.10:40002"])
+    browser.press("#lanes-plot .lanes button:nth-child(3)")
+    check("a click opens one too", text("#ladder-note").startswith("Client 198.51.100.66:50002, server 192.0.2.80:23,"))
+
+
+def type_filter(words):
+    browser.run(f"(e => {{ e.value = {words!r}; e.dispatchEvent(new Event('input')); }})(document.getElementById('filter'))")
+
+
+def check_filter():
+    open_page("questions")
+    browser.run("document.getElementById('lanes').scrollIntoView()")
+    check("the filter is in sight of the lanes", browser.run(
+        "(box => box.top >= 0 && box.bottom < 60)(document.getElementById('filter').getBoundingClientRect())"))
+    type_filter("refused 80:")
+    check("words that no connection has", [amount("#lanes-plot button"), text("#connections-table")], [0, "No connection has these words."])
+    type_filter("refused 50003")
+    check("one filter for lanes and table", [amount("#lanes-plot button"), amount("#connections-table tbody tr"), text("#found")],
+          [1, 1, "1 connection"])
+    check("the lanes say so", "of 10 connections, 1 of them with the words of the filter." in text("#lanes-note"))
 
 
 def check_ladder():
@@ -195,9 +229,9 @@ def check_table():
     open_page("cases")
     rows = "#connections-table tbody tr"
     check("a row for each connection", amount(rows), 10)
-    browser.run("(e => { e.value = 'refused'; e.dispatchEvent(new Event('input')); })(document.getElementById('filter'))")
+    type_filter("refused")
     check("a filter", [amount(rows), text("#found")], [1, "1 connection"])
-    browser.run("(e => { e.value = ''; e.dispatchEvent(new Event('input')); })(document.getElementById('filter'))")
+    type_filter("")
     click("#connections-table th:nth-child(13) button")
     check("a click sorts", browser.run("document.querySelector('#connections-table th:nth-child(13)').ariaSort") != "none")
     ends = texts(f"{rows} td:nth-child(13)")
@@ -248,7 +282,7 @@ def check_other_media():
 
 alter_page("questions", "kinds", unknown_kinds)
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
-for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_ladder, check_sequence, check_unknown_kinds, check_older, check_table, check_long,
+for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_older, check_table, check_long,
                    check_hostile, check_other_media):
     check_part()
 browser.close()
