@@ -130,7 +130,7 @@ function startLive() {
 		live.paused = !live.paused;
 		pause.textContent = live.paused ? "Go on" : "Pause";
 	} } }, "Pause");
-	byId("local").closest(".controls").append(pause);
+	byId("zone").closest(".controls").append(pause);
 	const step = async () => {
 		try {
 			if (!live.paused) await askLive();

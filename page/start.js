@@ -7,6 +7,17 @@ function startSegments() {
 	view.redraw.push(drawLanes, drawLadder, drawSequence);
 }
 
+// UTC, the time zone of this computer, and each offset from UTC that is in use, in minutes.
+function startZone() {
+	const offsets = [345, 525, 765, 825];
+	for (let minutes = -720; minutes <= 840; minutes += 30) if (minutes) offsets.push(minutes);
+	offsets.sort((a, b) => a - b);
+	const choice = (value, text) => element("option", { value }, text);
+	byId("zone").append(choice(0, "UTC"), choice("local", "the time zone of this computer"),
+		...offsets.map(minutes => choice(minutes, zoneName(minutes))));
+	byId("zone").addEventListener("change", event => { view.zone = event.target.value; redrawAll(); });
+}
+
 // The sections of which the page has no data say why.
 function hideSegments() {
 	for (const id of ["lanes", "ladder", "sequence"]) {
@@ -16,6 +27,7 @@ function hideSegments() {
 	}
 }
 
+startZone();
 startTable();
 drawLegend();
 view.redraw = [drawCapture, drawVerdict, drawVolume, drawStates, drawTalkers, drawTable];
@@ -23,7 +35,6 @@ if (data.live) startLive();
 else if (detailed.length) startSegments();
 else hideSegments();
 redrawAll();
-byId("local").addEventListener("change", event => { view.local = event.target.checked; redrawAll(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 let drawnWidth = document.body.clientWidth;
 window.addEventListener("resize", () => {

@@ -31,22 +31,25 @@ const duration = us => {
 const about = us => us >= 1e6 ? `${Number((us / 1e6).toPrecision(3))} s` : us >= 1e3 ? `${Number((us / 1e3).toPrecision(3))} ms` :
 	`${Number(us.toPrecision(3))} µs`;
 const captureStart = () => BigInt(data.first) / 1000n;
-// The time of day of microseconds since the first frame.
+// The UTC fields of this date are the time in the zone that the page shows, of microseconds since the first frame.
+const zoned = us => {
+	const ms = Number((captureStart() + BigInt(Math.round(us))) / 1000n);
+	const minutes = view.zone === "local" ? -new Date(ms).getTimezoneOffset() : Number(view.zone);
+	return new Date(ms + minutes * 60000);
+};
+const padded = (n, width = 2) => String(n).padStart(width, "0");
+// The time of day.
 const clock = (us, digits = 6) => {
-	const at = captureStart() + BigInt(Math.round(us)), ms = Number(at / 1000n), date = new Date(ms);
-	const pad = (n, width = 2) => String(n).padStart(width, "0");
-	const parts = view.local ? [date.getHours(), date.getMinutes(), date.getSeconds()] :
-		[date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
-	const fraction = pad(Number(at % 1000000n), 6).slice(0, digits);
-	return parts.map(n => pad(n)).join(":") + (digits ? "." + fraction : "");
+	const date = zoned(us), micros = Number((captureStart() + BigInt(Math.round(us))) % 1000000n);
+	const parts = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(n => padded(n));
+	return parts.join(":") + (digits ? "." + padded(micros, 6).slice(0, digits) : "");
 };
-const day = us => {
-	const date = new Date(Number((captureStart() + BigInt(Math.round(us))) / 1000n));
-	const pad = n => String(n).padStart(2, "0");
-	return view.local ? `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}` :
-		date.toISOString().slice(0, 10);
+const day = us => zoned(us).toISOString().slice(0, 10);
+const zoneName = minutes => {
+	const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+	return minutes ? `UTC${minutes < 0 ? "-" : "+"}${padded(hours)}:${padded(rest)}` : "UTC";
 };
-const zone = () => view.local ? "local time" : "UTC";
+const zone = () => view.zone === "local" ? Intl.DateTimeFormat().resolvedOptions().timeZone : zoneName(Number(view.zone));
 const endName = (address, port) => (address.includes(":") ? `[${address}]` : address) + ":" + port;
 const rowName = row => `${endName(row.client, row.clientPort)} → ${endName(row.server, row.serverPort)}`;
 // Words in place of a drawing or a table that would be empty.

@@ -33,6 +33,10 @@ def click(selector):
     browser.run(f"document.querySelector({selector!r}).click()")
 
 
+def choose(name, value):
+    browser.run(f"(e => {{ e.value = {value!r}; e.dispatchEvent(new Event('change')); }})(document.getElementById({name!r}))")
+
+
 def open_page(name, width=1280, dark=False):
     browser.view(width, 900, dark)
     browser.open(os.path.join(directory, name + ".html"))
@@ -126,9 +130,18 @@ def check_overview():
     check("talkers", texts("#talkers tbody tr:first-child td"), ["192.0.2.10", "94 B", "8.00 kB", "3"])
     check("a legend for each colour", amount("#legend li"), 8)
     check("the time of day is UTC", text("#states text:last-child"), "2023-11-14 22:13:20.000000 UTC")
-    click("#local")
-    check("and local time on demand", text("#states text:last-child"), "2023-11-15 03:58:20.000000 local time")
-    click("#local")
+    choose("zone", "local")
+    check("the time zone of the reader on demand", text("#states text:last-child").startswith("2023-11-15 03:58:20.000000 Asia/Kat"))
+    choose("zone", "-210")
+    check("and any other, before UTC", text("#states text:last-child"), "2023-11-14 18:43:20.000000 UTC-03:30")
+    check("all times are of that zone", [text("#capture").split("; ")[1], texts("#connections-table td:nth-child(2)")[0], text("#ladder-note")
+                                         .count("Times in UTC-03:30;"), texts("#ladder-plot text.faint")[0]],
+          ["2023-11-14 18:43:20.000000 to 2023-11-14 18:43:43.623960 UTC-03:30, 23.624 s", "18:43:23.611780", 1, "18:43:23.611780"])
+    choose("zone", "825")
+    check("and behind it", text("#states text:last-child"), "2023-11-15 11:58:20.000000 UTC+13:45")
+    check("offsets in order", [len(texts("#zone option")), texts("#zone option")[:3], texts("#zone option")[-1]],
+          [58, ["UTC", "the time zone of this computer", "UTC-12:00"], "UTC+14:00"])
+    choose("zone", "0")
 
 
 def check_lanes():
@@ -214,7 +227,7 @@ def check_sequence():
           "Time-sequence of 192.0.2.10:40002 → 192.0.2.80:80, data of the server: 9 segments, 1 sent again")
     check("lines of acknowledgement and window", [amount("#sequence-plot polyline.s-ack"), amount("#sequence-plot polyline.s-window")], [1, 1])
     check("a retransmission after a timeout is broad and red", amount("#sequence-plot line.s-failure[stroke-width='4']"), 1)
-    browser.run("(e => { e.value = '0'; e.dispatchEvent(new Event('change')); })(document.getElementById('sequence-end'))")
+    choose("sequence-end", "0")
     check("the other direction", browser.run("document.querySelector('#sequence-plot svg').getAttribute('aria-label')").split("data of ")[1],
           "the client: 6 segments, 0 sent again")
 
