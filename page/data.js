@@ -10,11 +10,16 @@ const rowFields = ["start", "duration", "protocol", "client", "clientPort", "ser
 const segmentFields = ["time", "frame", "end", "flags", "sequence", "length", "ack", "window", "kind", "sacked"];
 const changeFields = ["time", "end", "before", "after"];
 const named = (fields, values) => Object.fromEntries(fields.map((field, i) => [field, values[i]]));
-// A name comes from the traffic: characters that control a terminal or the direction of text are not shown.
-const control = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// Text from outside: control characters, and those that are invisible or change the direction of others, become U+FFFD.
+const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const shown = text => text.replace(hidden, "\ufffd");
+// A file name or a filter, each character of which is a byte.
+const decoded = text => shown(new TextDecoder().decode(Uint8Array.from(text, byte => byte.charCodeAt(0))));
+data.files = data.files.map(decoded);
+data.filter = decoded(data.filter);
 const rows = data.rows.map((values, index) => {
 	const row = { ...named(rowFields, values), index };
-	return { ...row, name: row.name.replace(control, "\ufffd") };
+	return { ...row, name: shown(row.name) };
 });
 const details = data.details.map(detail => ({
 	segments: detail.segments.map(values => named(segmentFields, values)),

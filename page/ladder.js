@@ -146,15 +146,15 @@ function drawLadder() {
 	drawLadderNote(row, segments, begin, list.length);
 }
 
-function drawLadderNote(row, segments, begin, shown) {
+function drawLadderNote(row, segments, begin, length) {
 	byId("ladder-choice").value = String(row.index);
 	byId("ladder-back").disabled = begin === 0;
-	byId("ladder-on").disabled = begin + shown >= segments.length;
+	byId("ladder-on").disabled = begin + length >= segments.length;
 	const more = segments.length < row.segments ?
 		`, the first on this page of ${count(row.segments)} (at most ${count(data.endSegments)} of each end)` : "";
 	byId("ladder-note").textContent = `Client ${endName(row.client, row.clientPort)}, ` +
 		`server ${endName(row.server, row.serverPort)}${row.name ? ` (${row.name})` : ""}, ended: ${row.reason}. ` +
-		`Segments ${shown ? begin + 1 : 0} to ${begin + shown} of ${count(segments.length)}${more}. Times in ${zone()}; the ` +
+		`Segments ${length ? begin + 1 : 0} to ${begin + length} of ${count(segments.length)}${more}. Times in ${zone()}; the ` +
 		"number of a row is that of its packet. A broken line with a cross was sent again later and was probably lost; " +
 		"which of two copies arrived is not in a capture.";
 }

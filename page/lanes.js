@@ -89,7 +89,7 @@ function laneRows() {
 }
 
 function drawLanes() {
-	const list = laneRows(), host = byId("lanes-plot"), shown = list.length < detailed.length ?
+	const list = laneRows(), host = byId("lanes-plot"), filtered = list.length < detailed.length ?
 		`, ${count(list.length)} of them with the words of the filter` : "";
 	const elements = list.reduce((n, row) => n + 4 + details[row.detail].changes.length +
 		details[row.detail].segments.filter(s => s.kind || s.flags & RST || s.window === 0).length, 0);
@@ -101,7 +101,7 @@ function drawLanes() {
 	timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
 	placeLaneButtons(host, drawing, list);
 	byId("lanes-note").textContent = `The ${plural(detailed.length, "connection")} of TCP with most trouble, of ` +
-		`${plural(data.connections, "connection")}${shown}. The upper half of a lane is the client, the lower half the server. ` +
+		`${plural(data.connections, "connection")}${filtered}. The upper half of a lane is the client, the lower half the server. ` +
 		"A line across is a retransmission, a cross a reset, a diamond a closed window. A click or Enter opens " +
 		"the ladder. Keys in the drawing: ↑ ↓ + − ← → 0.";
 }

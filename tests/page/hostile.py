@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes two captures: names that are markup, and a connection of several thousand segments with losses.
+"""Writes two captures: names that are markup or hide something, and a connection of several thousand segments with losses.
 
 usage: hostile.py HOSTILE LONG
 """
@@ -30,6 +30,9 @@ def hostile():
     """One connection for each name, which is that of the HTTP host."""
     frames = []
     names = [b'</script><script>alert(1)</script>', b'"><img src=x onerror=alert(2)>', b"&lt;b&gt;", b"\x1b[31m\x07", b"</title>"]
+    # Characters that are invisible or change the direction of others, and one that is neither.
+    names += [f"hidden{character}.example".encode() for character in
+              "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u202a\u202e\u2060\u2066\u2069\u3164\ufeff\U000e0041"] + ["ü.example".encode()]
     for port, name in enumerate(names):
         request = b"GET / HTTP/1.1\r\nHost: " + name + b"\r\n\r\n"
         frames += [segment(0, True, port, 100, 0, SYN), segment(0, False, port, 900, 101, SYN | ACK),

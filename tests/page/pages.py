@@ -59,6 +59,11 @@ def unknown_kinds(data):
             segment[8] = 9 if segment[8] else 0
 
 
+def hostile_filter(data):
+    """A filter, of which each character is a byte."""
+    data["filter"] = "tcp port 80 or <b>\u202e".encode().decode("latin-1")
+
+
 def check_every_page():
     """What holds for all pages, in both widths and colours."""
     for name in sorted(file[:-5] for file in os.listdir(directory) if file.endswith(".html")):
@@ -280,8 +285,13 @@ def check_hostile():
     check("markup is text", [name in " ".join(names) for name in
                              ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "&lt;b&gt;", "</title>")], [True] * 4)
     check("control characters are not in the page", browser.run("/[\\x00-\\x08\\x0b-\\x1f\\x7f]/.test(document.body.innerText)"), False)
+    check("nor are characters that are invisible or change the direction of others", [names.count("hidden\ufffd.example"), names.count("ü.example"),
+          browser.run("/[\\u00ad\\u034f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff]/.test(document.body.innerText)")], [16, 1, False])
+    type_filter("hidden\ufffd")
+    check("the filter finds what is shown", text("#found"), "16 connections")
     check("no element comes of a name", [amount("img"), amount("script"), amount("main b")], [0, 2, 0])
-    check("nor of the name of a file", "<img src=x onerror=alert(1)>.pcap" in text("#capture"))
+    check("nor of the name of a file", text("#capture").split("/")[-1].split(": ")[0], "<img src=x onerror=alert(1)> Übung\ufffd.pcap")
+    check("nor of the filter", text("#capture").split("filter: ")[1], "tcp port 80 or <b>\ufffd")
 
 
 def check_other_media():
@@ -294,6 +304,7 @@ def check_other_media():
 
 
 alter_page("questions", "kinds", unknown_kinds)
+alter_page("hostile", "hostile", hostile_filter)
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
 for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_older, check_table, check_long,
                    check_hostile, check_other_media):

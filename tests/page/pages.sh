@@ -20,7 +20,9 @@ page() {
 captures=$top/tests/captures
 python3 "$top/tests/scripts/conns_cases.py" "$tmp/cases.pcap"
 python3 "$top/tests/page/hostile.py" "$tmp/hostile.pcap" "$tmp/long.pcap"
-cp "$tmp/hostile.pcap" "$tmp/<img src=x onerror=alert(1)>.pcap"
+# Übung, and a character that turns the direction of text behind it.
+hostile=$(printf '%s/<img src=x onerror=alert(1)> \303\234bung\342\200\256.pcap' "$tmp")
+cp "$tmp/hostile.pcap" "$hostile"
 page questions "$captures/questions.pcap"
 page cases "$tmp/cases.pcap"
 page http "$captures/http.pcap"
@@ -32,7 +34,7 @@ page filtered -f 'udp port 53' "$captures/questions.pcap"
 page long "$tmp/long.pcap"
 python3 "$top/tests/page/older.py" "$tmp/older.pcap"
 page older "$tmp/older.pcap"
-page hostile "$tmp/<img src=x onerror=alert(1)>.pcap"
+page hostile "$hostile"
 timeout 300 python3 "$top/tests/page/pages.py" "$tmp" >"$tmp/tap" 2>"$tmp/err"
 status=$?
 relay "$tmp/tap"

@@ -23,7 +23,7 @@ report_put_json(FILE *file, const char *text)
 	putc('"', file);
 }
 
-/* Writes the bytes of a file name as a string; bytes beyond ASCII are those of UTF-8, or marked as unreadable. */
+/* Writes a file name or a filter as a string, each byte as the character of its number: the script decodes UTF-8. */
 static void
 report_put_text(FILE *file, const char *text)
 {
@@ -31,9 +31,7 @@ report_put_text(FILE *file, const char *text)
 	for (const char *at = text; *at != '\0'; at++) {
 		unsigned char byte = (unsigned char)*at;
 
-		if (byte >= 0x7f)
-			fputs("\\ufffd", file);
-		else if (byte < 0x20 || strchr("\"\\<>&", byte) != NULL)
+		if (byte < 0x20 || byte >= 0x7f || strchr("\"\\<>&", byte) != NULL)
 			fprintf(file, "\\u%04x", byte);
 		else
 			putc(byte, file);
