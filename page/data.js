@@ -33,7 +33,8 @@ const kindName = kind => kinds[kind] ?? `kind ${kind}`;
 // The colour of each kind of retransmission; "ink" is the colour of no kind that is known here.
 const kindColours = ["", "repair", "failure", "repair", "neutral", "opening"];
 const kindColour = kind => kindColours[kind] ?? "ink";
-// The state of the page; `redraw` has a function for each section, `zone` is "local" or minutes east of UTC.
+// The state of the page; `redraw` has a function for each section, `zone` is "local" or minutes east of UTC,
+// `paper` is set while the page is printed.
 const view = { zone: "0", filter: "", selected: detailed.find(row => row.segments > 3) || detailed[0] || null,
-	redraw: [] };
+	paper: false, redraw: [] };
 const redrawAll = () => view.redraw.forEach(draw => draw());

@@ -85,7 +85,7 @@ function drawLadderRow(drawing, segment, previous, y, left, right, origins) {
 	const room = Math.floor((right - left) / 6.4);
 	drawing.text((left + right) / 2, y - 5, text.length > room ? text.slice(0, room - 1) + "…" : text, "middle");
 	if (!small && previous && segment.time - previous.time >= 100000)
-		drawing.text(left + 6, y - 17, `${duration(segment.time - previous.time)} later`, "start", true);
+		drawing.text(0, y - 11, `${duration(segment.time - previous.time)} later`, "start", true);
 	drawArrow(drawing, segment, y, left, right);
 }
 
@@ -130,19 +130,21 @@ function drawLadder() {
 	const { segments, changes } = details[row.detail], origins = sequenceOrigins(segments);
 	const begin = ladder.page * ladder.rows, list = segments.slice(begin, begin + ladder.rows);
 	const states = statesBehind(segments.slice(begin, begin + ladder.rows + 1), changes);
-	const label = `Ladder of ${rowName(row)}: ${plural(list.length, "segment")}`;
-	const drawing = surface(host, list.length * ladder.height + 60, list.length * 8, label);
-	const [left, right] = drawing.width < 600 ? [95, drawing.width - 92] : [205, drawing.width - 170];
-	drawing.text(left, 14, "client", "middle");
-	drawing.text(right, 14, "server", "middle");
-	for (const x of [left, right]) drawing.line(x, 20, x, list.length * ladder.height + 50, "ink");
-	list.forEach((segment, i) => {
-		const y = ladder.top + i * ladder.height;
-		if (begin + i === ladder.marked) drawing.rect(left, y - 15, right - left, 21, "soft");
-		drawLadderRow(drawing, segment, segments[begin + i - 1], y, left, right, origins);
-		drawLadderStates(drawing, states[i], y, left, right);
+	drawRows(host, list, (part, first) => {
+		const label = `Ladder of ${rowName(row)}: ${plural(part.length, "segment")}`;
+		const drawing = surface(host, part.length * ladder.height + 60, part.length * 8, label);
+		const [left, right] = drawing.width < 600 ? [95, drawing.width - 92] : [205, drawing.width - 170];
+		drawing.text(left, 14, "client", "middle");
+		drawing.text(right, 14, "server", "middle");
+		for (const x of [left, right]) drawing.line(x, 20, x, part.length * ladder.height + 50, "ink");
+		part.forEach((segment, i) => {
+			const y = ladder.top + i * ladder.height;
+			if (begin + first + i === ladder.marked) drawing.rect(left, y - 15, right - left, 21, "soft");
+			drawLadderRow(drawing, segment, segments[begin + first + i - 1], y, left, right, origins);
+			drawLadderStates(drawing, states[first + i], y, left, right);
+		});
+		return drawing;
 	});
-	host.replaceChildren(drawing.root);
 	drawLadderNote(row, segments, begin, list.length);
 }
 

@@ -55,8 +55,7 @@ function drawLane(drawing, row, top, left, scale) {
 }
 
 // A button over each lane.  One of them is in the order of Tab; the arrows move from lane to lane.
-function placeLaneButtons(host, drawing, list) {
-	const focused = host.contains(document.activeElement);
+function addLaneButtons(host, list, focused) {
 	if (!list.includes(lanes.current)) lanes.current = list.includes(view.selected) ? view.selected : list[0];
 	const buttons = list.map(row => {
 		const resent = plural(row.clientResent + row.serverResent, "segment"), zero = row.clientZero + row.serverZero;
@@ -67,7 +66,7 @@ function placeLaneButtons(host, drawing, list) {
 		button.style.height = lanes.height + "px";
 		return button;
 	});
-	host.replaceChildren(drawing.root, element("div", { class: "lanes" }, ...buttons));
+	host.append(element("div", { class: "lanes" }, ...buttons));
 	if (focused) buttons[list.indexOf(lanes.current)]?.focus({ preventScroll: true });
 }
 
@@ -88,22 +87,26 @@ function laneRows() {
 	return detailed.filter(matches).sort((a, b) => laneOrders[lanes.order](a, b) || a.index - b.index);
 }
 
+const laneElements = list => list.reduce((n, row) => n + 4 + details[row.detail].changes.length +
+	details[row.detail].segments.filter(s => s.kind || s.flags & RST || s.window === 0).length, 0);
+
 function drawLanes() {
 	const list = laneRows(), host = byId("lanes-plot"), filtered = list.length < detailed.length ?
-		`, ${count(list.length)} of them with the words of the filter` : "";
-	const elements = list.reduce((n, row) => n + 4 + details[row.detail].changes.length +
-		details[row.detail].segments.filter(s => s.kind || s.flags & RST || s.window === 0).length, 0);
-	const height = list.length * lanes.height + 44;
-	const label = `${plural(list.length, "connection")} of TCP on one time axis, ${lanes.order}`;
-	const drawing = surface(host, height, elements, label), left = drawing.width > 700 ? 330 : 135;
-	const scale = (drawing.width - left - 4) / (lanes.range.to - lanes.range.from || 1);
-	list.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
-	timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
-	placeLaneButtons(host, drawing, list);
+		`, ${count(list.length)} of them with the words “${view.filter}”` : "";
+	const focused = host.contains(document.activeElement);
+	drawRows(host, list, part => {
+		const height = part.length * lanes.height + 44;
+		const label = `${plural(part.length, "connection")} of TCP on one time axis, ${lanes.order}`;
+		const drawing = surface(host, height, laneElements(part), label), left = drawing.width > 700 ? 330 : 135;
+		const scale = (drawing.width - left - 4) / (lanes.range.to - lanes.range.from || 1);
+		part.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
+		timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
+		return drawing;
+	});
+	if (!view.paper) addLaneButtons(host, list, focused);
 	byId("lanes-note").textContent = `The ${plural(detailed.length, "connection")} of TCP with most trouble, of ` +
 		`${plural(data.connections, "connection")}${filtered}. The upper half of a lane is the client, the lower half the server. ` +
-		"A line across is a retransmission, a cross a reset, a diamond a closed window. A click or Enter opens " +
-		"the ladder. Keys in the drawing: ↑ ↓ + − ← → 0.";
+		"A line across is a retransmission, a cross a reset, a diamond a closed window.";
 }
 
 function startLanes() {
@@ -113,6 +116,7 @@ function startLanes() {
 	lanes.range = timeRange(byId("lanes-controls"), "lanes", () => [0, Math.max(1, data.duration)], drawLanes);
 	byId("lanes-plot").addEventListener("keydown", lanes.range.keys);
 	byId("lanes-plot").addEventListener("keydown", event => moveToLane(event, laneRows()));
+	byId("lanes-controls").append(keyNote("↑ ↓ + − ← → 0; a click or Enter opens the ladder"));
 	lanes.range.from = 0;
 	lanes.range.to = Math.max(1, data.duration);
 }

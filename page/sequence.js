@@ -96,7 +96,7 @@ function drawSequenceLines(drawing, points, x, y) {
 }
 
 function sequenceSpan() {
-	const { segments } = details[sequence.row.detail];
+	const segments = details[sequence.row.detail].segments.filter(segment => !segment.older);
 	if (!segments.length) return [0, 1];
 	const from = segments[0].time, to = segments[segments.length - 1].time, edge = Math.max(1, (to - from) * .02);
 	return [from - edge, to + edge];
@@ -107,9 +107,9 @@ function startSequence() {
 		on: { change: event => { sequence.end = Number(event.target.value); drawSequence(); } } },
 	element("option", { value: "0" }, "client"), element("option", { value: "1" }, "server"))));
 	sequence.range = timeRange(byId("sequence-controls"), "time-sequence", sequenceSpan, drawSequence);
+	byId("sequence-controls").append(keyNote("+ − ← → 0"));
 	byId("sequence-plot").addEventListener("keydown", sequence.range.keys);
 	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments with data, " +
 		"broad ones retransmissions by kind; below them the line of what is acknowledged, above them the line of the receive " +
-		"window, cut off at twice the data. Small squares are the highest byte that the receiver has reported by SACK. " +
-		"Keys in the drawing: + − ← → 0.";
+		"window, cut off at twice the data. Small squares are the highest byte that the receiver has reported by SACK.";
 }

@@ -42,4 +42,12 @@ window.addEventListener("resize", () => {
 	drawnWidth = document.body.clientWidth;
 	redrawAll();
 });
-window.addEventListener("beforeprint", redrawAll);
+// Browsers differ: the size of the paper is known at the change of the medium, or not at all.
+function setPaper(paper) {
+	view.paper = paper;
+	document.documentElement.classList.toggle("paper", paper);
+	redrawAll();
+}
+window.addEventListener("beforeprint", () => setPaper(true));
+window.addEventListener("afterprint", () => setPaper(false));
+matchMedia("print").addEventListener("change", event => setPaper(event.matches));

@@ -74,6 +74,17 @@ function surface(host, height, elements, label) {
 	return made;
 }
 
+// Rows of a drawing on one page of paper.
+const PAPER_ROWS = 17;
+
+// Puts drawings of a list into `host`: on the screen one of all rows, on paper one for each page.
+function drawRows(host, list, draw) {
+	const size = view.paper ? PAPER_ROWS : Math.max(1, list.length), roots = [];
+	for (let begin = 0; begin === 0 || begin < list.length; begin += size)
+		roots.push(draw(list.slice(begin, begin + size), begin).root);
+	host.replaceChildren(...roots);
+}
+
 // Marks: a cross is a reset or a lost segment, a diamond a closed window, a tick a retransmission.
 const cross = (drawing, x, y, colour, size = 4) => {
 	drawing.line(x - size, y - size, x + size, y + size, colour, 2);
@@ -92,6 +103,8 @@ function timeAxis(drawing, left, right, y, from, to, dated = true) {
 	}
 	if (dated) drawing.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
 }
+
+const keyNote = keys => element("span", { class: "faint" }, "Keys in the drawing: " + keys);
 
 // Buttons and keys that change a range of time; `whole` gives the largest one.
 function timeRange(controls, name, whole, draw) {

@@ -33,15 +33,20 @@ function sortRows(list) {
 	});
 }
 
+function sortBy(column) {
+	table.reverse = table.column === column ? !table.reverse : !columns[column][3];
+	table.column = column;
+	drawTable();
+}
+
+// On paper the titles are plain text: Chromium repeats no title on the next page that has a button.
 function tableHead() {
-	return element("tr", {}, element("td", {}, ""), ...columns.map(([name, , , number], i) => element("th",
-		{ scope: "col", class: number ? "number" : null,
-			"aria-sort": table.column === i ? (table.reverse ? "ascending" : "descending") : null },
-		element("button", { type: "button", on: { click: () => {
-			table.reverse = table.column === i ? !table.reverse : !number;
-			table.column = i;
-			drawTable();
-		} } }, name + (table.column === i ? (table.reverse ? " ↑" : " ↓") : "")))));
+	return element("tr", {}, element("td", {}, ""), ...columns.map(([name, , , number], i) => {
+		const sorted = table.column === i ? (table.reverse ? "ascending" : "descending") : null;
+		const text = name + ({ ascending: " ↑", descending: " ↓" }[sorted] ?? "");
+		return element("th", { scope: "col", class: number ? "number" : null, "aria-sort": sorted },
+			view.paper ? text : element("button", { type: "button", on: { click: () => sortBy(i) } }, text));
+	}));
 }
 
 function tableRow(row) {
@@ -72,7 +77,8 @@ function drawTable() {
 	byId("connections-note").textContent = (data.live ? liveNote : reportNote)(hidden);
 	if (byId("filter").value.trim() !== view.filter) byId("filter").value = view.filter;
 	byId("found").textContent = plural(found.length, "connection");
-	byId("shown").textContent = found.length > table.shown ? `The first ${table.shown} of ${count(found.length)}` : "";
+	byId("shown").textContent = (view.filter ? `${plural(found.length, "connection")} with the words “${view.filter}”. ` : "") +
+		(found.length > table.shown ? `The first ${table.shown} are shown.` : "");
 	byId("more").hidden = found.length <= table.shown;
 	if (!found.length) {
 		replaceTable(emptyNote(rows.length ? "No connection has these words." : "No connection has been captured."));
@@ -91,6 +97,5 @@ function startTable() {
 	const showMore = () => { table.shown += 200; drawTable(); };
 	byId("connections-controls").append(
 		element("button", { type: "button", on: { click: worstFirst } }, "All, worst first"),
-		element("span", { id: "shown" }),
 		element("button", { type: "button", id: "more", on: { click: showMore } }, "More rows"));
 }

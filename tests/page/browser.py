@@ -126,6 +126,11 @@ class Browser:
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.call("Page.captureScreenshot", format="png", **area)["data"]))
 
+    def print(self, path):
+        """The page as a PDF."""
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"]))
+
     def close(self):
         try:
             self.call("Browser.close")

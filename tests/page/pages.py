@@ -9,6 +9,8 @@ The directory has the pages that pages.sh makes.
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 
 from browser import Browser
@@ -196,7 +198,7 @@ def check_filter():
     type_filter("refused 50003")
     check("one filter for lanes and table", [amount("#lanes-plot button"), amount("#connections-table tbody tr"), text("#found")],
           [1, 1, "1 connection"])
-    check("the lanes say so", "of 10 connections, 1 of them with the words of the filter." in text("#lanes-note"))
+    check("the lanes say so", "of 10 connections, 1 of them with the words “refused 50003”." in text("#lanes-note"))
 
 
 def check_ladder():
@@ -303,11 +305,51 @@ def check_other_media():
     check("controls are not printed", browser.run("getComputedStyle(document.querySelector('.controls')).display"), "none")
 
 
+# Numbers of what a canvas shows: its darkest opaque pixel, as a sum of three colours.
+DARKEST = """e => {
+    const { data } = e.getContext('2d').getImageData(0, 0, e.width, e.height), sums = [];
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) sums.push(data[i] + data[i + 1] + data[i + 2]);
+    return sums.reduce((a, b) => Math.min(a, b), 999);
+}"""
+
+
+def words_of(path):
+    """Words of a PDF, page by page, with their right edges as shares of the width of the paper."""
+    answer = subprocess.run(["pdftotext", "-bbox", path, "-"], capture_output=True, check=True, encoding="utf-8").stdout
+    return [[(word, float(right) / float(width)) for right, word in re.findall(r'xMax="([0-9.]+)" yMax="[^"]*">(.*?)</word>', page)]
+            for width, page in re.findall(r'<page width="([0-9.]+)"(.*?)</page>', answer, re.S)]
+
+
+def check_print():
+    path = os.path.join(directory, "page.pdf")
+    for name in "questions", "long":
+        open_page(name, 1280, True)
+        drawings = browser.run("document.querySelector('#sequence-plot').innerHTML")
+        browser.run(f"printed = [], matchMedia('print').addEventListener('change', () => printed.push("
+                    f"[...document.querySelectorAll('#sequence-plot canvas')].map({DARKEST})))")
+        browser.print(path)
+        if name == "long":
+            check("a canvas is printed in light colours", browser.run("printed[0][0]") < 250)
+            check("and is dark again on the screen", browser.run(f"({DARKEST})(document.querySelector('#sequence-plot canvas'))") > 250)
+        check(f"{name}: the drawings are those of the screen again",
+              browser.run("document.querySelector('#sequence-plot').innerHTML") == drawings)
+        if not shutil.which("pdftotext"):
+            continue
+        pages = words_of(path)
+        words = [word for page in pages for word, right in page]
+        check(f"{name}: nothing is printed beyond the paper", [word for page in pages for word, right in page if right > 1], [])
+        numbers = [int(word) for page in pages for word, right in page if right > .95 and word.isdigit()]
+        check(f"{name}: the ladder has the numbers of its packets",
+              sorted(numbers), list(range(21, 36)) if name == "questions" else list(range(1, 101)))
+        check(f"{name}: the table has its last columns", words.count("capture-end"), 1)
+        check(f"{name}: no page has hints for keys", words.count("Keys"), 0)
+
+
 alter_page("questions", "kinds", unknown_kinds)
 alter_page("hostile", "hostile", hostile_filter)
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
 for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_older, check_table, check_long,
-                   check_hostile, check_other_media):
+                   check_hostile, check_other_media, check_print):
     check_part()
 browser.close()
 finish()
