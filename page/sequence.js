@@ -6,8 +6,8 @@ const sequence = { end: 1, height: 420, range: null, row: null };
 function sequencePoints(row, end) {
 	const { segments } = details[row.detail], origin = sequenceOrigins(segments)[end];
 	const points = { data: [], acks: [] };
+	let at = 0, block = null;
 	if (origin === undefined) return points;
-	let at = 0;
 	const offset = number => {
 		const moved = at + distance(number, (origin + at) >>> 0);
 		if (moved > at) at = moved;
@@ -16,13 +16,36 @@ function sequencePoints(row, end) {
 	for (const segment of segments) {
 		if (segment.older) continue;
 		if (segment.end === end) {
-			const low = offset(segment.sequence), sacked = segment.sacked ? offset(segment.sacked) : null;
-			points.data.push({ segment, low, sacked });
+			const low = offset(segment.sequence);
+			points.data.push({ segment, low, high: low + segment.length + (segment.flags & (SYN | FIN) ? 1 : 0) });
 		} else if (segment.flags & ACK && !(segment.flags & RST)) {
 			const ack = offset(segment.ack);
-			points.acks.push({ segment, ack, edge: ack + segment.window });
+			block = segment.sacked ? sackBlock(points.data, block, ack, offset(segment.sacked)) : null;
+			points.acks.push({ segment, ack, edge: ack + segment.window, block });
 		}
 	}
+	return points;
+}
+
+// The highest SACK block behind an ACK, [left, right), as far as it is known: the probes report its right edge.  It has
+// the segment of its last byte, and the block before it if that block touches it.
+function sackBlock(sent, before, ack, right) {
+	if (right <= ack) return null;
+	const last = sent.findLast(({ low, high }) => low < right && right <= high);
+	const left = Math.max(ack, last ? last.low : right - 1);
+	const touches = before && left <= before.right && before.right <= right;
+	return { left: touches ? Math.max(ack, Math.min(left, before.left)) : left, right };
+}
+
+const visible = (time, range) => time >= range.from && time <= range.to;
+
+// The part of [time, value] points in a range of time: it begins with the value that held before, and ends with the one
+// that holds until a later point.
+function pointsWithin(list, range) {
+	const before = list.findLast(([time]) => time < range.from), later = list.some(([time]) => time > range.to);
+	const points = list.filter(([time]) => visible(time, range));
+	if (before) points.unshift([range.from, before[1]]);
+	if (later && points.length) points.push([range.to, points[points.length - 1][1]]);
 	return points;
 }
 
@@ -37,24 +60,22 @@ function steps(list, x, y) {
 }
 
 function drawSequenceData(drawing, points, x, y, range) {
-	for (const { segment, low, sacked } of points.data) {
-		if (segment.time < range.from || segment.time > range.to) continue;
-		const at = x(segment.time), size = segment.length + (segment.flags & (SYN | FIN) ? 1 : 0);
+	for (const { segment, low, high } of points.data) {
+		if (!visible(segment.time, range)) continue;
+		const at = x(segment.time), size = high - low;
 		const thick = segment.kind ? 4 : 2;
-		if (kindName(segment.kind) === "tail-loss probe") diamond(drawing, at, y(low + size / 2), "repair", 5);
+		if (kindName(segment.kind) === "tail-loss probe") diamond(drawing, at, y((low + high) / 2), "repair", 5);
 		if (segment.flags & RST) cross(drawing, at, y(low), "failure", 5);
-		else if (size) drawing.line(at, y(low), at, Math.min(y(low + size), y(low) - 2), segmentColour(segment), thick);
-		if (sacked !== null) drawing.rect(at - 2, y(sacked) - 2, 5, 5, "ack");
+		else if (size) drawing.line(at, y(low), at, Math.min(y(high), y(low) - 2), segmentColour(segment), thick);
 	}
 }
 
-function sequenceScale(points, range) {
-	const within = ({ segment }) => segment.time >= range.from && segment.time <= range.to;
-	const values = points.data.filter(within).flatMap(p => [p.low, p.low + p.segment.length])
-		.concat(points.acks.filter(within).flatMap(p => [p.ack]));
+function sequenceScale(points, lines, range) {
+	const values = points.data.filter(p => visible(p.segment.time, range)).flatMap(p => [p.low, p.high])
+		.concat(lines.acks.map(([, value]) => value));
 	const low = values.reduce((a, b) => Math.min(a, b), Infinity);
 	const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
-	const edges = points.acks.filter(within).map(p => p.edge).reduce((a, b) => Math.max(a, b), high);
+	const edges = lines.edges.reduce((most, [, value]) => Math.max(most, value), high);
 	const span = Math.max(10, high - low);
 	// A wide window would leave no room for the data: at most as much again as the data is shown of it.
 	return values.length ? [low, Math.min(Math.max(edges, high), high + span)] : [0, 10];
@@ -71,9 +92,11 @@ function drawSequence() {
 	const points = sequencePoints(row, sequence.end), { range } = sequence;
 	const label = `Time-sequence of ${rowName(row)}, data of the ${sequence.end ? "server" : "client"}: ` +
 		`${plural(points.data.length, "segment")}, ${points.data.filter(p => p.segment.kind).length} sent again`;
-	const drawing = surface(byId("sequence-plot"), sequence.height, points.data.length * 2 + 20, label);
+	const drawing = surface(byId("sequence-plot"), sequence.height, points.data.length * 2 + points.acks.length + 20, label);
 	const left = drawing.width < 600 ? 56 : 70, right = drawing.width - 6, top = 8, bottom = sequence.height - 40;
-	const [low, high] = sequenceScale(points, range);
+	const lines = { acks: pointsWithin(points.acks.map(p => [p.segment.time, p.ack]), range),
+		edges: pointsWithin(points.acks.map(p => [p.segment.time, p.edge]), range) };
+	const [low, high] = sequenceScale(points, lines, range);
 	const within = (value, from, to) => (Math.min(to, Math.max(from, value)) - from) / (to - from || 1);
 	const x = time => left + within(time, range.from, range.to) * (right - left);
 	const y = value => bottom - within(value, low, high) * (bottom - top);
@@ -82,17 +105,20 @@ function drawSequence() {
 		drawing.text(left - 6, y(value) + 4, high - low >= 10000 ? bytes(value) : `${count(value)} B`, "end", true);
 	}
 	timeAxis(drawing, left, right, bottom, range.from, range.to);
-	drawSequenceLines(drawing, points, x, y);
+	if (lines.edges.length) drawing.path(steps(lines.edges, x, y), "window", 1.5);
+	if (lines.acks.length) drawing.path(steps(lines.acks, x, y), "ack", 1.5);
+	drawSequenceAcks(drawing, points, x, y, range);
 	drawSequenceData(drawing, points, x, y, range);
 	byId("sequence-plot").replaceChildren(drawing.root);
 }
 
-function drawSequenceLines(drawing, points, x, y) {
-	if (!points.acks.length) return;
-	drawing.path(steps(points.acks.map(p => [p.segment.time, p.edge]), x, y), "window", 1.5);
-	drawing.path(steps(points.acks.map(p => [p.segment.time, p.ack]), x, y), "ack", 1.5);
-	for (const { segment, edge } of points.acks)
-		if (segment.window === 0 && !(segment.flags & SYN)) diamond(drawing, x(segment.time), y(edge), "window");
+function drawSequenceAcks(drawing, points, x, y, range) {
+	for (const { segment, edge, block } of points.acks) {
+		const at = x(segment.time);
+		if (!visible(segment.time, range)) continue;
+		if (segment.window === 0 && !(segment.flags & SYN)) diamond(drawing, at, y(edge), "window");
+		if (block) drawing.line(at, y(block.left), at, Math.min(y(block.right), y(block.left) - 2), "ack", 2);
+	}
 }
 
 function sequenceSpan() {
@@ -111,5 +137,7 @@ function startSequence() {
 	byId("sequence-plot").addEventListener("keydown", sequence.range.keys);
 	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments with data, " +
 		"broad ones retransmissions by kind; below them the line of what is acknowledged, above them the line of the receive " +
-		"window, cut off at twice the data. Small squares are the highest byte that the receiver has reported by SACK.";
+		"window, cut off at twice the data. An upright line above what is acknowledged is " +
+		"the highest SACK block: it ends at the highest byte that the receiver has reported, and begins with the segment of " +
+		"this byte, or with those before it that were reported without a gap; lower blocks are not among the data of the page.";
 }

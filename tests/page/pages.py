@@ -9,7 +9,6 @@ The directory has the pages that pages.sh makes.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -245,6 +244,24 @@ def check_unknown_kinds():
         t for t in texts("#ladder-plot text") if "sent again" in t]], [1, ["PSH ACK, 1,000 bytes from 3,001, ack 19, sent again (kind 9)"]])
 
 
+def check_sack():
+    """Blocks as upright lines, measured in bytes by the ticks of the axis."""
+    open_page("sack")
+    first, last = browser.run("[...document.querySelectorAll('#sequence-plot text[text-anchor=end]')].filter((e, i, all) => !i || i === all.length - 1)"
+                              ".map(e => [parseFloat(e.textContent), e.getAttribute('y') - 4])")
+    edges = browser.run("[...document.querySelectorAll('#sequence-plot line.s-ack')].map(e => [e.y1.baseVal.value, e.y2.baseVal.value])")
+    check("ticks", [first[0], last[0]], [0, 20])
+    check("SACK blocks", [[round((first[1] - y) / (first[1] - last[1]) * 200) / 10 for y in pair] for pair in edges],
+          [[3, 4], [3, 5], [6, 7], [6, 8], [6, 8]])
+    browser.run("document.querySelector('#sequence-plot').focus()")
+    for key in "+", "+", "ArrowRight":
+        browser.key(key)
+    check("a line begins and ends with the range of time", browser.run(
+        "(p => [p[0].x, p[p.length - 1].x])([...document.querySelector('#sequence-plot polyline.s-ack').points])"), [70, 1242])
+    check("and no value from beyond it is drawn", browser.run(
+        "new Set([...document.querySelector('#sequence-plot polyline.s-window').points].map(p => p.y)).size"), 1)
+
+
 def check_table():
     open_page("cases")
     rows = "#connections-table tbody tr"
@@ -333,8 +350,6 @@ def check_print():
             check("and is dark again on the screen", browser.run(f"({DARKEST})(document.querySelector('#sequence-plot canvas'))") > 250)
         check(f"{name}: the drawings are those of the screen again",
               browser.run("document.querySelector('#sequence-plot').innerHTML") == drawings)
-        if not shutil.which("pdftotext"):
-            continue
         pages = words_of(path)
         words = [word for page in pages for word, right in page]
         check(f"{name}: nothing is printed beyond the paper", [word for page in pages for word, right in page if right > 1], [])
@@ -348,7 +363,7 @@ def check_print():
 alter_page("questions", "kinds", unknown_kinds)
 alter_page("hostile", "hostile", hostile_filter)
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
-for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_older, check_table, check_long,
+for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_sack, check_older, check_table, check_long,
                    check_hostile, check_other_media, check_print):
     check_part()
 browser.close()

@@ -7,7 +7,7 @@
 
 [ -x "$build/netobs-report" ] || skip_all "netobs-report is not built"
 have python3 || skip_all "python3 is not installed"
-have chromium || skip_all "chromium is not installed"
+have chromium pdftotext || skip_all "chromium or pdftotext is not installed"
 export NETOBSD="$netobsd"
 
 # page NAME CAPTURE...: writes the page NAME.html
@@ -34,6 +34,8 @@ page filtered -f 'udp port 53' "$captures/questions.pcap"
 page long "$tmp/long.pcap"
 python3 "$top/tests/page/older.py" "$tmp/older.pcap"
 page older "$tmp/older.pcap"
+python3 "$top/tests/page/sack.py" "$tmp/sack.pcap"
+page sack "$tmp/sack.pcap"
 page hostile "$hostile"
 timeout 300 python3 "$top/tests/page/pages.py" "$tmp" >"$tmp/tap" 2>"$tmp/err"
 status=$?

@@ -95,13 +95,43 @@ static void
 report_detail_add(struct report_detail *detail, const struct report_segment *segment)
 {
 	struct report_segment *to;
+	struct report_detail_end *end;
 
 	to = report_detail_grow((void **)&detail->segments, &detail->segments_count, &detail->segments_capacity,
 				sizeof(*to));
-	if (to == NULL)
+	if (to == NULL) {
 		detail->no_memory = true;
-	else
-		*to = *segment;
+		return;
+	}
+	*to = *segment;
+	end = &detail->ends[2 * segment->detail + segment->end];
+	end->before_last = end->last;
+	end->last = detail->segments_count;
+}
+
+/* The highest byte that the peer has SACKed.  A firing for a packet reports what the endpoint has received before this
+ * packet, so the value belongs to the last segment of the peer before it. */
+static void
+report_detail_sacked(struct report_detail *detail, struct report_line *line, const struct report_segment *segment)
+{
+	const struct report_detail_end *peer = &detail->ends[2 * segment->detail + 1 - segment->end];
+	uint32_t sacked = (uint32_t)report_line_number(line, "tcps_sack_fack", 0);
+	size_t last = peer->last;
+
+	if (last > 0 && detail->segments[last - 1].packet == segment->packet)
+		last = peer->before_last;
+	if (last > 0 && sacked != 0)
+		detail->segments[last - 1].sacked = sacked;
+}
+
+/* A data sender that receives a segment while some of its data is SACKed. */
+static void
+report_detail_sender(struct report_detail *detail, struct report_line *line)
+{
+	struct report_segment segment = {0};
+
+	if (report_detail_identity(detail, line, &segment))
+		report_detail_sacked(detail, line, &segment);
 }
 
 static void
@@ -113,7 +143,7 @@ report_detail_segment(struct report_detail *detail, struct report_line *line)
 	if (!report_detail_identity(detail, line, &segment))
 		return;
 	window = (uint32_t)report_line_number(line, "tcps_rwnd", 0);
-	segment.sacked = (uint32_t)report_line_number(line, "tcps_sack_fack", 0);
+	report_detail_sacked(detail, line, &segment);
 	report_detail_header(line, &segment);
 	segment.window = window;
 	if (segment.packet == detail->resent_packet)
@@ -176,6 +206,8 @@ report_detail_line(const char *text, size_t length, void *context)
 	report_line_begin(&line, text, length);
 	if (report_line_is(&line, "report-segment"))
 		report_detail_segment(context, &line);
+	else if (report_line_is(&line, "report-sacked"))
+		report_detail_sender(context, &line);
 	else if (report_line_is(&line, "report-answer"))
 		report_detail_answer(context, &line);
 	else if (report_line_is(&line, "report-resent"))
@@ -220,7 +252,12 @@ report_detail_run(struct report_detail *detail, const struct replay_source *sour
 {
 	size_t groups = (detail->count + FORMULA_CONNECTIONS - 1) / FORMULA_CONNECTIONS, used = 0;
 	char **more = calloc(3 * groups, sizeof(*more));
-	char *all[3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1) + 4];
+	char *all[3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1) + 5];
+	char sacked[sizeof "--formula=report-sacked = tcp-receive where tcps_sack_fack != 0 && tcps_rcv_segs <= 4294967295"];
+
+	snprintf(sacked, sizeof sacked,
+		 "--formula=report-sacked = tcp-receive where tcps_sack_fack != 0 && tcps_rcv_segs <= %u",
+		 detail->end_segments);
 
 	for (size_t i = 0; more != NULL && i < groups; i++) {
 		size_t first = i * FORMULA_CONNECTIONS;
@@ -237,10 +274,11 @@ report_detail_run(struct report_detail *detail, const struct replay_source *sour
 	all[used] = "--view=both";
 	all[used + 1] = "--format=json";
 	all[used + 2] = "--formula=report-answer = tcp-receive where tcp_flags & RST || tcps_state == syn-sent";
-	all[used + 3] = "--print=report-*";
+	all[used + 3] = sacked;
+	all[used + 4] = "--print=report-*";
 	if (!detail->no_memory)
 		detail->status =
-		    replay_run_netobsd(source, all, used + 4, report_detail_line, report_detail_note, detail);
+		    replay_run_netobsd(source, all, used + 5, report_detail_line, report_detail_note, detail);
 	for (size_t i = 0; i < used; i++)
 		free(more[i]);
 	free(more);

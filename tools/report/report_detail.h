@@ -22,7 +22,8 @@
 
 struct report_segment {
 	uint64_t time, packet;
-	uint32_t sequence, acknowledgement, length, window, sacked;
+	uint32_t sequence, acknowledgement, length, window;
+	uint32_t sacked; /* highest sequence number that the sender of the segment has SACKed, with it or before; 0 none */
 	uint16_t detail;
 	uint8_t end, flags, kind; /* kind: NETOBS_RETRANSMIT_ number, 0 not a retransmission */
 };
@@ -35,7 +36,8 @@ struct report_change {
 
 struct report_detail_end {
 	uint64_t cid;
-	unsigned answers; /* further segments that were added */
+	unsigned answers;	  /* further segments that were added */
+	size_t last, before_last; /* numbers of the segments that it has sent, counted from 1; 0 none */
 };
 
 struct report_detail {

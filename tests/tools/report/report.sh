@@ -101,6 +101,15 @@ if have tshark; then
 			sort -n >"$tmp/theirs"
 		check "$capture: the segments of the connections in detail are those of tshark" diff "$tmp/theirs" "$tmp/ours"
 	done
+	for capture in suricata-verify/syn_retransmit_with_ts.pcap.gz suricata-verify/input-23.pcap; do
+		report "$captures/$capture" >"$tmp/page"
+		data "'\n'.join('%d %d' % (s[1], s[9]) for d in data['details'] for s in d['segments'] if s[9])" >"$tmp/ours"
+		tshark -r "$captures/$capture" -o tcp.relative_sequence_numbers:false -Y tcp.options.sack_re -T fields \
+			-e frame.number -e tcp.options.sack_re |
+			awk '{ n = split($2, edge, ","); for (i = high = 1; i <= n; i++) if (edge[i] > edge[high]) high = i; print $1, edge[high] }' \
+				>"$tmp/theirs"
+		check "$capture: the highest SACKed bytes are those of tshark" diff "$tmp/theirs" "$tmp/ours"
+	done
 else
 	skip "frames of tshark" "tshark is not installed"
 fi
