@@ -45,13 +45,15 @@ function segmentColour(segment) {
 	return segment.length ? "data" : "ack";
 }
 
-function segmentText(segment, origins) {
+// `short` is without sequence numbers, for a narrow page.
+function segmentText(segment, origins, short) {
 	const relative = (number, end) =>
 		origins[end] === undefined || segment.older ? number : distance(number, origins[end]) >>> 0;
 	const words = [flagNames(segment.flags)];
-	if (segment.length)
+	if (segment.length && short) words.push(`${count(segment.length)} B`);
+	else if (segment.length)
 		words.push(`${plural(segment.length, "byte")} from ${count(relative(segment.sequence, segment.end))}`);
-	if (segment.flags & ACK && !(segment.flags & SYN))
+	if (segment.flags & ACK && !(segment.flags & SYN) && !(short && segment.length))
 		words.push("ack " + count(relative(segment.ack, 1 - segment.end)));
 	if (segment.window === 0 && !(segment.flags & (SYN | RST))) words.push("window closed");
 	if (segment.kind) words.push(`sent again (${kindName(segment.kind)})`);
@@ -79,11 +81,10 @@ function drawArrow(drawing, segment, y, left, right) {
 }
 
 function drawLadderRow(drawing, segment, previous, y, left, right, origins) {
-	const small = drawing.width < 600, text = segmentText(segment, origins);
+	const small = drawing.width < 600, text = segmentText(segment, origins, small);
 	drawing.text(0, y + 4, small ? String(segment.frame) : clock(segment.time), "start", true);
 	if (!small) drawing.text(drawing.width, y + 4, `${segment.frame}`, "end", true);
-	const room = Math.floor((right - left) / 6.4);
-	drawing.text((left + right) / 2, y - 5, text.length > room ? text.slice(0, room - 1) + "…" : text, "middle");
+	drawing.text((left + right) / 2, y - 5, fitted(text, right - left - 12), "middle");
 	if (!small && previous && segment.time - previous.time >= 100000)
 		drawing.text(0, y - 11, `${duration(segment.time - previous.time)} later`, "start", true);
 	drawArrow(drawing, segment, y, left, right);
@@ -156,7 +157,8 @@ function drawLadderNote(row, segments, begin, length) {
 		`, the first on this page of ${count(row.segments)} (at most ${count(data.endSegments)} of each end)` : "";
 	byId("ladder-note").textContent = `Client ${endName(row.client, row.clientPort)}, ` +
 		`server ${endName(row.server, row.serverPort)}${row.name ? ` (${row.name})` : ""}, ended: ${row.reason}. ` +
-		`Segments ${length ? begin + 1 : 0} to ${begin + length} of ${count(segments.length)}${more}. Times in ${zone()}; the ` +
+		`Segments ${length ? begin + 1 : 0} to ${begin + length} of ${count(segments.length)}${more}. Times in ${zone()}` +
+		`${day(0) === day(data.duration) ? "" : " from " + day(row.start)}; the ` +
 		"number of a row is that of its packet. A broken line with a cross was sent again later and was probably lost; " +
 		"which of two copies arrived is not in a capture.";
 }

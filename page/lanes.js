@@ -30,8 +30,12 @@ function laneStates(row, end) {
 	return spans;
 }
 
+// On a narrow page a lane has the name of its server only.
+const laneName = row => byId("lanes-plot").clientWidth > 700 ? rowName(row) : endName(row.server, row.serverPort);
+
 function drawLaneMarks(drawing, row, top, x) {
 	for (const segment of details[row.detail].segments) {
+		if (segment.older) continue;
 		const y = top + (segment.end ? 15 : 7), at = x(segment.time);
 		if (at === null) continue;
 		if (segment.kind) drawing.line(at, y - 5, at, y + 5, kindColour(segment.kind), 2);
@@ -43,8 +47,7 @@ function drawLaneMarks(drawing, row, top, x) {
 function drawLane(drawing, row, top, left, scale) {
 	const clip = time => Math.min(lanes.range.to, Math.max(lanes.range.from, time));
 	const where = time => left + (clip(time) - lanes.range.from) * scale;
-	const name = drawing.width > 700 ? rowName(row) : endName(row.server, row.serverPort).slice(-21);
-	drawing.text(0, top + 15, name, "start", row !== view.selected);
+	drawing.text(0, top + 15, fitted(laneName(row), left - 8), "start", row !== view.selected);
 	for (const end of [0, 1])
 		for (const [from, to, state] of laneStates(row, end)) {
 			if (to < lanes.range.from || from > lanes.range.to) continue;
@@ -93,11 +96,12 @@ const laneElements = list => list.reduce((n, row) => n + 4 + details[row.detail]
 function drawLanes() {
 	const list = laneRows(), host = byId("lanes-plot"), filtered = list.length < detailed.length ?
 		`, ${count(list.length)} of them with the words “${view.filter}”` : "";
+	const names = list.reduce((most, row) => Math.max(most, textWidth(laneName(row))), 0);
 	const focused = host.contains(document.activeElement);
 	drawRows(host, list, part => {
 		const height = part.length * lanes.height + 44;
 		const label = `${plural(part.length, "connection")} of TCP on one time axis, ${lanes.order}`;
-		const drawing = surface(host, height, laneElements(part), label), left = drawing.width > 700 ? 330 : 135;
+		const drawing = surface(host, height, laneElements(part), label), left = Math.min(names + 12, drawing.width / 2);
 		const scale = (drawing.width - left - 4) / (lanes.range.to - lanes.range.from || 1);
 		part.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
 		timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
@@ -113,10 +117,12 @@ function startLanes() {
 	const order = element("select", { on: { change: event => { lanes.order = event.target.value; drawLanes(); } } },
 		...Object.keys(laneOrders).map(name => element("option", {}, name)));
 	byId("lanes-controls").append(element("label", {}, "Order ", order));
-	lanes.range = timeRange(byId("lanes-controls"), "lanes", () => [0, Math.max(1, data.duration)], drawLanes);
+	const from = detailed.reduce((least, row) => Math.min(least, row.start), Infinity);
+	const to = detailed.reduce((most, row) => Math.max(most, row.start + row.duration), from + 1);
+	lanes.range = timeRange(byId("lanes-controls"), "lanes", () => [from, to], drawLanes);
 	byId("lanes-plot").addEventListener("keydown", lanes.range.keys);
 	byId("lanes-plot").addEventListener("keydown", event => moveToLane(event, laneRows()));
 	byId("lanes-controls").append(keyNote("↑ ↓ + − ← → 0; a click or Enter opens the ladder"));
-	lanes.range.from = 0;
-	lanes.range.to = Math.max(1, data.duration);
+	lanes.range.from = from;
+	lanes.range.to = to;
 }

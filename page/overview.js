@@ -2,7 +2,7 @@
 // Volume by protocol as small bars of one colour, because a colour means something else; connections by state; talkers.
 const legend = [["data", "data; established"], ["opening", "opening, and a SYN sent again"],
 	["ack", "acknowledged; SACK"], ["closing", "closing"], ["window", "receive window; closed window"],
-	["repair", "fast retransmission, tail-loss probe"], ["failure", "failure: timeout, reset, refused, no answer"],
+	["repair", "fast retransmission, tail-loss probe"], ["failure", "failure: lost, timeout, reset, refused, no answer"],
 	["neutral", "no trouble: volume, ended, spurious retransmission"]];
 
 function drawLegend() {
@@ -36,13 +36,14 @@ function drawVolume() {
 	const label = "Bytes and packets over time: " + data.volume.map(p =>
 		`${p.name} ${bytes(sum(p.bytes))} in ${plural(sum(p.frames), "packet")}`).join(", ");
 	const drawing = surface(host, height, data.bins * data.volume.length * 2, label);
-	const middle = drawing.width / 2, span = data.width * data.bins / 1000, per = about(data.width / 1000);
+	const middle = drawing.width / 2, span = data.width * data.bins / 1000;
+	byId("volume-note").textContent = `Each bar is ${about(data.width / 1000)}, the highest one is the peak.`;
 	data.volume.forEach((protocol, i) => {
 		const top = i * row + 20;
-		drawing.text(0, top - 6, `${protocol.name}: ${bytes(sum(protocol.bytes))}` + (drawing.width > 600 ?
-			`, most ${bytes(largest(protocol.bytes))} in ${per}` : ""));
-		drawing.text(middle + 10, top - 6, `${plural(sum(protocol.frames), "packet")}` + (drawing.width > 600 ?
-			`, most ${count(largest(protocol.frames))} in ${per}` : ""));
+		const sizes = `${protocol.name}: ${bytes(sum(protocol.bytes))}, peak ${bytes(largest(protocol.bytes))}`;
+		const numbers = `${plural(sum(protocol.frames), "packet")}, peak ${count(largest(protocol.frames))}`;
+		drawing.text(0, top - 6, fitted(sizes, middle - 10));
+		drawing.text(middle + 10, top - 6, fitted(numbers, middle - 10));
 		bars(drawing, protocol.bytes, top, row - 28, 0, middle - 10, "neutral");
 		bars(drawing, protocol.frames, top, row - 28, middle + 10, drawing.width, "neutral");
 	});
@@ -53,17 +54,17 @@ function drawVolume() {
 
 function drawStates() {
 	const series = [["established", data.states.open, "data"], ["opening", data.states.opening, "opening"],
-		["ended in order", data.states.closed, "closing"],
+		["ended in order", data.states.closed, "neutral"],
 		["ended by reset, refused or without answer", data.states.failed, "failure"]];
 	if (!data.live && series.every(([, values]) => !largest(values))) {
 		byId("states").replaceChildren(emptyNote(withoutTcp()));
 		return;
 	}
 	const label = "TCP connections over time: " +
-		series.map(([name, values]) => `${name} at most ${largest(values)}`).join(", ");
+		series.map(([name, values]) => `${name}, peak ${largest(values)}`).join(", ");
 	const row = 58, drawing = surface(byId("states"), series.length * row + 40, data.bins * series.length, label);
 	series.forEach(([name, values, colour], i) => {
-		drawing.text(0, i * row + 14, `${name}, at most ${count(largest(values))}`);
+		drawing.text(0, i * row + 14, `${name}, peak ${count(largest(values))}`);
 		bars(drawing, values, i * row + 20, row - 28, 0, drawing.width, colour);
 	});
 	timeAxis(drawing, 0, drawing.width, series.length * row + 6, 0, data.width * data.bins / 1000);

@@ -93,13 +93,17 @@ const cross = (drawing, x, y, colour, size = 4) => {
 const diamond = (drawing, x, y, colour, size = 4) =>
 	drawing.polygon([[x, y - size], [x + size, y], [x, y + size], [x - size, y]], colour);
 
-// The time axis at the bottom of a drawing, in seconds since the first frame; below it is the date of its beginning.
+// The time axis at the bottom of a drawing, in time since the first frame, or since its own beginning if that is much
+// later; below it is the date of its beginning.
 function timeAxis(drawing, left, right, y, from, to, dated = true) {
+	const origin = from > 100 * (to - from) ? from : 0;
+	const [unit, size] = timeUnits.find(([, each]) => to - from >= 3 * each) || timeUnits[5];
 	drawing.line(left, y, right, y, "rule");
-	for (const at of ticks(from, to, Math.max(2, (right - left) / 110))) {
-		const x = left + (at - from) / (to - from || 1) * (right - left);
+	for (const at of ticks((from - origin) / size, (to - origin) / size, (right - left) / 80, 1 / size)) {
+		const x = left + (at * size + origin - from) / (to - from || 1) * (right - left);
+		const text = `${origin ? "+" : ""}${Number(at.toPrecision(9))} ${unit}`, half = textWidth(text) / 2;
 		drawing.line(x, y, x, y + 4, "rule");
-		if (x > left + 20 && x < right - 20) drawing.text(x, y + 16, seconds(at), "middle", true);
+		drawing.text(Math.max(left + half, Math.min(x, right - half)), y + 16, text, "middle", true);
 	}
 	if (dated) drawing.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of connections, which also has those without detail.
 const columns = [
-	["start", row => row.start, row => clock(row.start), false],
+	["start", row => row.start, row => moment(row.start), false],
 	["time", row => row.duration, row => duration(row.duration), true],
 	["proto", row => row.protocol, row => protocols[row.protocol] || String(row.protocol), false],
 	["client", row => endName(row.client, row.clientPort), row => endName(row.client, row.clientPort) + (row.opened ? "" : " ?"), false],
@@ -53,7 +53,8 @@ function tableRow(row) {
 	const open = row.detail < 0 ? "" : element("button", { type: "button", "aria-label": "Ladder of " + rowName(row),
 		on: { click: () => selectRow(row) } }, "ladder");
 	return element("tr", {}, element("td", {}, open), ...columns.map(([name, , text, number]) =>
-		element("td", { class: number ? "number" : name === "name" ? "name" : null }, text(row))));
+		element("td", { class: number ? "number" : { client: "address", server: "address", name: "name" }[name] ?? null },
+			text(row))));
 }
 
 const liveNote = hidden => `${plural(data.connections, "connection")} now` +

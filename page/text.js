@@ -27,9 +27,12 @@ const duration = us => {
 	if (us >= 1e6) return `${(us / 1e6).toFixed(3)} s`;
 	return us >= 1e3 ? `${(us / 1e3).toFixed(3)} ms` : `${us} µs`;
 };
+const timeUnits = [["d", 86400e6], ["h", 3600e6], ["min", 60e6], ["s", 1e6], ["ms", 1e3], ["µs", 1]];
 // A duration with three digits.
-const about = us => us >= 1e6 ? `${Number((us / 1e6).toPrecision(3))} s` : us >= 1e3 ? `${Number((us / 1e3).toPrecision(3))} ms` :
-	`${Number(us.toPrecision(3))} µs`;
+const about = us => {
+	const [unit, size] = timeUnits.find(([, size]) => us >= size) || timeUnits[5];
+	return `${Number((us / size).toPrecision(3))} ${unit}`;
+};
 const captureStart = () => BigInt(data.first) / 1000n;
 // The UTC fields of this date are the time in the zone that the page shows, of microseconds since the first frame.
 const zoned = us => {
@@ -45,6 +48,8 @@ const clock = (us, digits = 6) => {
 	return parts.join(":") + (digits ? "." + padded(micros, 6).slice(0, digits) : "");
 };
 const day = us => zoned(us).toISOString().slice(0, 10);
+// With the date, if the capture has more than one.
+const moment = us => (day(0) === day(data.duration) ? "" : day(us) + " ") + clock(us);
 const zoneName = minutes => {
 	const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
 	return minutes ? `UTC${minutes < 0 ? "-" : "+"}${padded(hours)}:${padded(rest)}` : "UTC";
@@ -59,14 +64,19 @@ const withoutTcp = () =>
 const protocols = { 6: "TCP", 17: "UDP", 132: "SCTP" };
 const flagNames = flags => [[SYN, "SYN"], [FIN, "FIN"], [RST, "RST"], [PSH, "PSH"], [ACK, "ACK"], [URG, "URG"]]
 	.filter(([bit]) => flags & bit).map(([, name]) => name).join(" ") || "no flags";
-// Ticks at round whole values, about `wanted` of them.
-const ticks = (from, to, wanted) => {
+// Ticks at round values, at most `wanted` and one; the distance between them is at least `least`.
+const ticks = (from, to, wanted, least = 1) => {
 	const span = to - from || 1, rough = span / wanted, power = 10 ** Math.floor(Math.log10(rough));
-	const step = Math.max(1, [1, 2, 5, 10].map(n => n * power).find(n => n >= rough)), list = [];
+	const step = Math.max(least, [1, 2, 5, 10].map(n => n * power).find(n => n >= rough)), list = [];
 	for (let n = Math.ceil(from / step); n * step <= to; n++) list.push(n * step);
 	return list;
 };
-const seconds = us => {
-	const digits = Math.abs(us) >= 1e7 ? 1 : 6;
-	return String(Number((us / 1e6).toFixed(digits))) + " s";
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = "12px system-ui, sans-serif";
+const textWidth = text => pen.measureText(text).width;
+// The text, cut to a width in pixels.
+const fitted = (text, width) => {
+	let end = text.length;
+	while (end > 1 && textWidth(end < text.length ? text.slice(0, end) + "…" : text) > width) end--;
+	return end < text.length ? text.slice(0, end) + "…" : text;
 };

@@ -17,7 +17,7 @@ function selectRow(row, frame) {
 
 function evidenceLink([index, frame]) {
 	const row = rows[index];
-	const text = row ? rowName(row) + (frame ? `, packet ${frame}` : data.live ? "" : `, from ${clock(row.start)}`) : `packet ${frame}`;
+	const text = row ? rowName(row) + (frame ? `, packet ${frame}` : data.live ? "" : `, from ${moment(row.start)}`) : `packet ${frame}`;
 	if (!row) return element("span", {}, text);
 	return element("a", { href: row.detail >= 0 ? "#ladder" : "#connections",
 		on: { click: event => { event.preventDefault(); selectRow(row, frame); } } }, text);

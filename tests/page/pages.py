@@ -65,6 +65,24 @@ def hostile_filter(data):
     data["filter"] = "tcp port 80 or <b>\u202e".encode().decode("latin-1")
 
 
+def many_days(data):
+    """The same traffic in a time that is a hundred thousand times longer."""
+    data["duration"] *= 100000
+    data["width"] *= 100000
+    for row in data["rows"]:
+        row[0] *= 100000
+
+
+# Texts of drawings that are cut or lie on each other by more than 3 pixels.
+BAD_TEXTS = """[...document.querySelectorAll('.plot svg')].flatMap(svg => {
+    const { left, right } = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll('text')].map(e => ({ text: e.textContent, box: e.getBoundingClientRect() }));
+    const apart = (a, b) => a.left >= b.right || b.left >= a.right || a.top >= b.bottom - 3 || b.top >= a.bottom - 3;
+    return texts.filter(({ box }) => box.left < left - 1 || box.right > right + 1).map(({ text }) => 'cut: ' + text).concat(
+        texts.flatMap((a, i) => texts.slice(i + 1).filter(b => a.text && b.text && !apart(a.box, b.box)).map(b => a.text + ' on ' + b.text)));
+})"""
+
+
 def check_every_page():
     """What holds for all pages, in both widths and colours."""
     for name in sorted(file[:-5] for file in os.listdir(directory) if file.endswith(".html")):
@@ -74,6 +92,11 @@ def check_every_page():
             check(f"{where}: no complaint of the browser", browser.faults, [])
             check(f"{where}: nothing else is loaded", [url[:5] for url in browser.requests], ["file:"])
             check(f"{where}: fits", browser.run("document.documentElement.scrollWidth") <= width)
+            check(f"{where}: no text is cut or lies on another", browser.run(BAD_TEXTS), [])
+            check(f"{where}: no name of a lane runs into it", browser.run(
+                "[...document.querySelectorAll('#lanes-plot svg')].every(svg => Math.max(0, ...[...svg.querySelectorAll('text')].slice(0, "
+                "svg.parentElement.querySelectorAll('button').length).map(e => e.getBBox().width)) <= Math.min(...[...svg.querySelectorAll('rect')]"
+                ".map(e => e.x.baseVal.value)))"))
             check(f"{where}: ten sentences", amount("#verdict-list > li"), 10)
             check(f"{where}: every control and drawing has a name", browser.run(
                 "[...document.querySelectorAll('button, select, input, svg[role], canvas')].filter(e => "
@@ -150,7 +173,25 @@ def check_overview():
     choose("zone", "0")
 
 
+def check_time_axes():
+    ticks = "[...document.querySelectorAll('#states text.faint')].map(e => e.textContent).slice(0, -1)"
+    check("ticks in seconds", browser.run(ticks), ["0 s", "5 s", "10 s", "15 s", "20 s"])
+    browser.run("document.querySelector(\"#lanes-plot [tabindex='0']\").focus()")
+    for _ in range(12):
+        browser.key("+")
+    labels = browser.run("[...document.querySelectorAll('#lanes-plot text')].map(e => e.textContent).filter(t => t.startsWith('+'))")
+    check("in a short range far from the beginning of the capture: since the beginning of the range", labels,
+          [f"+{number} µs" for number in range(0, 801, 100)])
+    open_page("days")
+    check("ticks in days", browser.run(ticks), ["0 d", "5 d", "10 d", "15 d", "20 d", "25 d"])
+    check("the width of a bar", text("#volume-note"), "Each bar is 3.64 h, the highest one is the peak.")
+    check("times with their dates", [texts("#connections-table td:nth-child(2)")[0], texts("#verdict-dns a")[0].split(", from ")[1]],
+          ["2023-11-19 02:32:58.000000", "2023-11-14 22:15:30.000000"])
+    check("in the ladder as well", "Times in UTC from 2023-11-16;" in text("#ladder-note"))
+
+
 def check_lanes():
+    open_page("questions")
     lanes = "#lanes-plot svg"
     check("a lane for each connection of TCP", browser.run(
         f"[...document.querySelectorAll('{lanes} text')].filter(t => t.textContent.includes('→')).length"), 9)
@@ -362,8 +403,9 @@ def check_print():
 
 alter_page("questions", "kinds", unknown_kinds)
 alter_page("hostile", "hostile", hostile_filter)
+alter_page("questions", "days", many_days)
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
-for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_sack, check_older, check_table, check_long,
+for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_time_axes, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_sack, check_older, check_table, check_long,
                    check_hostile, check_other_media, check_print):
     check_part()
 browser.close()
