@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The block of data, with names for the columns of its arrays.
-const data = { live: false, files: [], filter: "", first: "0", duration: 0, frames: 0, bytes: 0, verdict: [], width: 1,
-	bins: 0, volume: [], states: { opening: [], open: [], closed: [], failed: [] }, talkers: [], connections: 0, rows: [],
-	endSegments: 0, stateNames: [], details: [], ...JSON.parse(document.getElementById("data").textContent) };
+const data = { live: false, files: [], filter: "", first: "0", duration: 0, frames: 0, bytes: 0, verdict: [],
+	width: 1, bins: 0, volume: [], states: { opening: [], open: [], closed: [], failed: [] }, talkers: [],
+	connections: 0, rows: [], endSegments: 0, stateNames: [], details: [],
+	...JSON.parse(document.getElementById("data").textContent) };
 // In the order of report_put_row() and report_put_segments().
 const rowFields = ["start", "duration", "protocol", "client", "clientPort", "server", "serverPort", "clientBytes",
-	"serverBytes", "clientResent", "serverResent", "clientZero", "serverZero", "handshake", "answerMean", "answerMax", "rtt",
-	"reason", "name", "detail", "segments", "opened"];
+	"serverBytes", "clientResent", "serverResent", "clientZero", "serverZero", "handshake", "answerMean",
+	"answerMax", "rtt", "reason", "name", "detail", "segments", "opened"];
 const segmentFields = ["time", "frame", "end", "flags", "sequence", "length", "ack", "window", "kind", "sacked"];
 const changeFields = ["time", "end", "before", "after"];
 const named = (fields, values) => Object.fromEntries(fields.map((field, i) => [field, values[i]]));

@@ -16,8 +16,8 @@ function markLosses(segments) {
 			if (earlier.end !== segment.end || !space || earlier.lost) continue;
 			const offset = distance(segment.sequence, earlier.sequence);
 			if (offset < 0 || offset >= space) continue;
-			const answered = earlier.flags & SYN && segments.slice(k + 1, i).some(other => other.end !== earlier.end);
-			if (!answered) earlier.lost = segment.frame;
+			const answered = segments.slice(k + 1, i).some(other => other.end !== earlier.end);
+			if (!(earlier.flags & SYN) || !answered) earlier.lost = segment.frame;
 			return;
 		}
 	});
@@ -120,9 +120,9 @@ function markSegment(row, frame) {
 }
 
 function scrollToMark() {
-	const plot = byId("ladder-plot"), row = ladder.marked - ladder.page * ladder.rows;
-	if (ladder.marked < 0 || ladder.top + row * ladder.height < innerHeight / 2) byId("ladder").scrollIntoView();
-	else scrollTo(0, scrollY + plot.getBoundingClientRect().top + ladder.top + row * ladder.height - innerHeight / 2);
+	const y = ladder.top + (ladder.marked - ladder.page * ladder.rows) * ladder.height;
+	if (ladder.marked < 0 || y < innerHeight / 2) byId("ladder").scrollIntoView();
+	else scrollTo(0, scrollY + byId("ladder-plot").getBoundingClientRect().top + y - innerHeight / 2);
 }
 
 function drawLadder() {
@@ -153,14 +153,14 @@ function drawLadderNote(row, segments, begin, length) {
 	byId("ladder-choice").value = String(row.index);
 	byId("ladder-back").disabled = begin === 0;
 	byId("ladder-on").disabled = begin + length >= segments.length;
-	const more = segments.length < row.segments ?
-		`, the first on this page of ${count(row.segments)} (at most ${count(data.endSegments)} of each end)` : "";
-	byId("ladder-note").textContent = `Client ${endName(row.client, row.clientPort)}, ` +
-		`server ${endName(row.server, row.serverPort)}${row.name ? ` (${row.name})` : ""}, ended: ${row.reason}. ` +
-		`Segments ${length ? begin + 1 : 0} to ${begin + length} of ${count(segments.length)}${more}. Times in ${zone()}` +
-		`${day(0) === day(data.duration) ? "" : " from " + day(row.start)}; the ` +
-		"number of a row is that of its packet. A broken line with a cross was sent again later and was probably lost; " +
-		"which of two copies arrived is not in a capture.";
+	const name = row.name ? ` (${row.name})` : "", date = manyDays() ? ` from ${day(row.start)}` : "";
+	const more = segments.length < row.segments ? ", the first on this page of " +
+		`${count(row.segments)} (at most ${count(data.endSegments)} of each end)` : "";
+	byId("ladder-note").textContent = `Client ${clientName(row)}, server ${serverName(row)}${name}, ` +
+		`ended: ${row.reason}. Segments ${length ? begin + 1 : 0} to ${begin + length} ` +
+		`of ${count(segments.length)}${more}. Times in ${zone()}${date}; ` +
+		"the number of a row is that of its packet. A broken line with a cross was sent again later and was " +
+		"probably lost; which of two copies arrived is not in a capture.";
 }
 
 function startLadder() {

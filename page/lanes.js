@@ -31,7 +31,7 @@ function laneStates(row, end) {
 }
 
 // On a narrow page a lane has the name of its server only.
-const laneName = row => byId("lanes-plot").clientWidth > 700 ? rowName(row) : endName(row.server, row.serverPort);
+const laneName = row => byId("lanes-plot").clientWidth > 700 ? rowName(row) : serverName(row);
 
 function drawLaneMarks(drawing, row, top, x) {
 	for (const segment of details[row.detail].segments) {
@@ -61,8 +61,9 @@ function drawLane(drawing, row, top, left, scale) {
 function addLaneButtons(host, list, focused) {
 	if (!list.includes(lanes.current)) lanes.current = list.includes(view.selected) ? view.selected : list[0];
 	const buttons = list.map(row => {
-		const resent = plural(row.clientResent + row.serverResent, "segment"), zero = row.clientZero + row.serverZero;
-		const name = `${rowName(row)}, ${row.reason}, ${resent} sent again, ${plural(zero, "closed window")}`;
+		const resent = plural(row.clientResent + row.serverResent, "segment");
+		const closed = plural(row.clientZero + row.serverZero, "closed window");
+		const name = `${rowName(row)}, ${row.reason}, ${resent} sent again, ${closed}`;
 		const button = element("button", { type: "button", title: name, "aria-label": "Ladder of " + name,
 			"aria-current": row === view.selected ? "true" : null, tabindex: row === lanes.current ? 0 : -1,
 			on: { click: () => selectRow(row) } });
@@ -101,7 +102,8 @@ function drawLanes() {
 	drawRows(host, list, part => {
 		const height = part.length * lanes.height + 44;
 		const label = `${plural(part.length, "connection")} of TCP on one time axis, ${lanes.order}`;
-		const drawing = surface(host, height, laneElements(part), label), left = Math.min(names + 12, drawing.width / 2);
+		const drawing = surface(host, height, laneElements(part), label);
+		const left = Math.min(names + 12, drawing.width / 2);
 		const scale = (drawing.width - left - 4) / (lanes.range.to - lanes.range.from || 1);
 		part.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
 		timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
@@ -109,8 +111,8 @@ function drawLanes() {
 	});
 	if (!view.paper) addLaneButtons(host, list, focused);
 	byId("lanes-note").textContent = `The ${plural(detailed.length, "connection")} of TCP with most trouble, of ` +
-		`${plural(data.connections, "connection")}${filtered}. The upper half of a lane is the client, the lower half the server. ` +
-		"A line across is a retransmission, a cross a reset, a diamond a closed window.";
+		`${plural(data.connections, "connection")}${filtered}. The upper half of a lane is the client, the ` +
+		"lower half the server. A line across is a retransmission, a cross a reset, a diamond a closed window.";
 }
 
 function startLanes() {

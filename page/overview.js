@@ -2,7 +2,8 @@
 // Volume by protocol as small bars of one colour, because a colour means something else; connections by state; talkers.
 const legend = [["data", "data; established"], ["opening", "opening, and a SYN sent again"],
 	["ack", "acknowledged; SACK"], ["closing", "closing"], ["window", "receive window; closed window"],
-	["repair", "fast retransmission, tail-loss probe"], ["failure", "failure: lost, timeout, reset, refused, no answer"],
+	["repair", "fast retransmission, tail-loss probe"],
+	["failure", "failure: lost, timeout, reset, refused, no answer"],
 	["neutral", "no trouble: volume, ended, spurious retransmission"]];
 
 function drawLegend() {
@@ -20,9 +21,8 @@ const sum = values => values.reduce((a, b) => a + b, 0);
 function bars(drawing, values, top, height, left, right, colour) {
 	const high = largest(values) || 1, step = (right - left) / data.bins;
 	values.forEach((value, i) => {
-		const h = value / high * height;
-		if (!value) return;
-		drawing.rect(left + i * step, top + height - Math.max(1, h), Math.max(.8, step - .4), Math.max(1, h), colour);
+		const h = Math.max(1, value / high * height);
+		if (value) drawing.rect(left + i * step, top + height - h, Math.max(.8, step - .4), h, colour);
 	});
 	drawing.line(left, top + height, right, top + height, "rule");
 }
@@ -30,7 +30,8 @@ function bars(drawing, values, top, height, left, right, colour) {
 function drawVolume() {
 	const host = byId("volume"), row = 62, height = data.volume.length * row + 40;
 	if (!data.frames && !data.live) {
-		host.replaceChildren(emptyNote(data.filter ? "No packet passes the filter." : "The capture has no packet."));
+		const why = data.filter ? "No packet passes the filter." : "The capture has no packet.";
+		host.replaceChildren(emptyNote(why));
 		return;
 	}
 	const label = "Bytes and packets over time: " + data.volume.map(p =>

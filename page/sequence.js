@@ -16,8 +16,8 @@ function sequencePoints(row, end) {
 	for (const segment of segments) {
 		if (segment.older) continue;
 		if (segment.end === end) {
-			const low = offset(segment.sequence);
-			points.data.push({ segment, low, high: low + segment.length + (segment.flags & (SYN | FIN) ? 1 : 0) });
+			const low = offset(segment.sequence), more = segment.flags & (SYN | FIN) ? 1 : 0;
+			points.data.push({ segment, low, high: low + segment.length + more });
 		} else if (segment.flags & ACK && !(segment.flags & RST)) {
 			const ack = offset(segment.ack);
 			block = segment.sacked ? sackBlock(points.data, block, ack, offset(segment.sacked)) : null;
@@ -62,11 +62,11 @@ function steps(list, x, y) {
 function drawSequenceData(drawing, points, x, y, range) {
 	for (const { segment, low, high } of points.data) {
 		if (!visible(segment.time, range)) continue;
-		const at = x(segment.time), size = high - low;
-		const thick = segment.kind ? 4 : 2;
-		if (kindName(segment.kind) === "tail-loss probe") diamond(drawing, at, y((low + high) / 2), "repair", 5);
+		const at = x(segment.time), top = Math.min(y(high), y(low) - 2);
+		if (kindName(segment.kind) === "tail-loss probe")
+			diamond(drawing, at, y((low + high) / 2), "repair", 5);
 		if (segment.flags & RST) cross(drawing, at, y(low), "failure", 5);
-		else if (size) drawing.line(at, y(low), at, Math.min(y(high), y(low) - 2), segmentColour(segment), thick);
+		else if (high > low) drawing.line(at, y(low), at, top, segmentColour(segment), segment.kind ? 4 : 2);
 	}
 }
 
@@ -90,9 +90,11 @@ function drawSequence() {
 	}
 	byId("sequence-end").value = String(sequence.end);
 	const points = sequencePoints(row, sequence.end), { range } = sequence;
+	const resent = points.data.filter(({ segment }) => segment.kind).length;
+	const elements = points.data.length * 2 + points.acks.length + 20;
 	const label = `Time-sequence of ${rowName(row)}, data of the ${sequence.end ? "server" : "client"}: ` +
-		`${plural(points.data.length, "segment")}, ${points.data.filter(p => p.segment.kind).length} sent again`;
-	const drawing = surface(byId("sequence-plot"), sequence.height, points.data.length * 2 + points.acks.length + 20, label);
+		`${plural(points.data.length, "segment")}, ${resent} sent again`;
+	const drawing = surface(byId("sequence-plot"), sequence.height, elements, label);
 	const left = drawing.width < 600 ? 56 : 70, right = drawing.width - 6, top = 8, bottom = sequence.height - 40;
 	const lines = { acks: pointsWithin(points.acks.map(p => [p.segment.time, p.ack]), range),
 		edges: pointsWithin(points.acks.map(p => [p.segment.time, p.edge]), range) };
@@ -102,7 +104,8 @@ function drawSequence() {
 	const y = value => bottom - within(value, low, high) * (bottom - top);
 	for (const value of ticks(low, high, 6)) {
 		drawing.line(left, y(value), right, y(value), "rule");
-		drawing.text(left - 6, y(value) + 4, high - low >= 10000 ? bytes(value) : `${count(value)} B`, "end", true);
+		const text = high - low >= 10000 ? bytes(value) : `${count(value)} B`;
+		drawing.text(left - 6, y(value) + 4, text, "end", true);
 	}
 	timeAxis(drawing, left, right, bottom, range.from, range.to);
 	if (lines.edges.length) drawing.path(steps(lines.edges, x, y), "window", 1.5);
@@ -135,9 +138,10 @@ function startSequence() {
 	sequence.range = timeRange(byId("sequence-controls"), "time-sequence", sequenceSpan, drawSequence);
 	byId("sequence-controls").append(keyNote("+ − ← → 0"));
 	byId("sequence-plot").addEventListener("keydown", sequence.range.keys);
-	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments with data, " +
-		"broad ones retransmissions by kind; below them the line of what is acknowledged, above them the line of the receive " +
-		"window, cut off at twice the data. An upright line above what is acknowledged is " +
-		"the highest SACK block: it ends at the highest byte that the receiver has reported, and begins with the segment of " +
-		"this byte, or with those before it that were reported without a gap; lower blocks are not among the data of the page.";
+	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments " +
+		"with data, broad ones retransmissions by kind; below them the line of what is acknowledged, above " +
+		"them the line of the receive window, cut off at twice the data. An upright line above what is " +
+		"acknowledged is the highest SACK block: it ends at the highest byte that the receiver has reported, " +
+		"and begins with the segment of this byte, or with those before it that were reported without a gap; " +
+		"lower blocks are not among the data of the page.";
 }

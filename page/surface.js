@@ -14,15 +14,15 @@ function svgSurface(width, height, label) {
 	const root = svgElement("svg",
 		{ width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
 	const add = (name, attributes, text) => root.append(svgElement(name, attributes, text));
+	const listed = points => points.map(point => point.join()).join(" ");
 	return {
 		root,
-		line: (x1, y1, x2, y2, colour, thick = 1, dash = "") => add("line",
-			{ x1, y1, x2, y2, class: "s-" + colour, "stroke-width": thick, ...(dash && { "stroke-dasharray": dash }) }),
+		line: (x1, y1, x2, y2, colour, thick = 1, dash = "") => add("line", { x1, y1, x2, y2,
+			class: "s-" + colour, "stroke-width": thick, ...(dash && { "stroke-dasharray": dash }) }),
 		path: (points, colour, thick = 1) => add("polyline",
-			{ points: points.map(p => p.join()).join(" "), class: "s-" + colour, fill: "none", "stroke-width": thick }),
+			{ points: listed(points), class: "s-" + colour, fill: "none", "stroke-width": thick }),
 		rect: (x, y, w, h, colour) => add("rect", { x, y, width: w, height: h, class: "f-" + colour }),
-		polygon: (points, colour) => add("polygon",
-			{ points: points.map(p => p.join()).join(" "), class: "f-" + colour }),
+		polygon: (points, colour) => add("polygon", { points: listed(points), class: "f-" + colour }),
 		text: (x, y, text, anchor = "start", faint = false) =>
 			add("text", { x, y, "text-anchor": anchor, class: faint ? "faint" : "" }, text),
 	};
@@ -30,8 +30,8 @@ function svgSurface(width, height, label) {
 
 function canvasSurface(width, height, label) {
 	const scale = Math.max(1, Math.min(2, window.devicePixelRatio || 1));
-	const root = element("canvas",
-		{ width: Math.round(width * scale), height: Math.round(height * scale), role: "img", "aria-label": label });
+	const root = element("canvas", { role: "img", "aria-label": label,
+		width: Math.round(width * scale), height: Math.round(height * scale) });
 	root.style.width = width + "px";
 	root.style.height = height + "px";
 	const pen = root.getContext("2d"), colours = new Map();
@@ -105,7 +105,8 @@ function timeAxis(drawing, left, right, y, from, to, dated = true) {
 		drawing.line(x, y, x, y + 4, "rule");
 		drawing.text(Math.max(left + half, Math.min(x, right - half)), y + 16, text, "middle", true);
 	}
-	if (dated) drawing.text(left, y + 30, `${day(from)} ${clock(from)} ${zone()}`, "start", true);
+	const date = `${day(from)} ${clock(from)} ${zone()}`;
+	if (dated) drawing.text(Math.max(0, Math.min(left, drawing.width - textWidth(date))), y + 30, date, "start", true);
 }
 
 const keyNote = keys => element("span", { class: "faint" }, "Keys in the drawing: " + keys);
@@ -129,14 +130,14 @@ function timeRange(controls, name, whole, draw) {
 		set(range.from + step, range.to + step);
 	};
 	range.reset = () => set(...whole());
-	const button = (text, title, act) =>
-		element("button", { type: "button", "aria-label": `${title}: ${name}`, title, on: { click: act } }, text);
+	const button = (text, title, act) => element("button",
+		{ type: "button", "aria-label": `${title}: ${name}`, title, on: { click: act } }, text);
 	controls.append(button("+", "Zoom in", () => zoom(.5)), button("−", "Zoom out", () => zoom(2)),
 		button("←", "Earlier", () => move(-.5)), button("→", "Later", () => move(.5)),
 		button("All", "All of the time", range.reset));
 	range.keys = event => {
-		const act = { "+": () => zoom(.5), "-": () => zoom(2), ArrowLeft: () => move(-.25), ArrowRight: () => move(.25),
-			"0": range.reset }[event.key];
+		const act = { "+": () => zoom(.5), "-": () => zoom(2), "0": range.reset,
+			ArrowLeft: () => move(-.25), ArrowRight: () => move(.25) }[event.key];
 		if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
 		event.preventDefault();
 		act();

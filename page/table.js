@@ -4,20 +4,22 @@ const columns = [
 	["start", row => row.start, row => moment(row.start), false],
 	["time", row => row.duration, row => duration(row.duration), true],
 	["proto", row => row.protocol, row => protocols[row.protocol] || String(row.protocol), false],
-	["client", row => endName(row.client, row.clientPort), row => endName(row.client, row.clientPort) + (row.opened ? "" : " ?"), false],
-	["server", row => endName(row.server, row.serverPort), row => endName(row.server, row.serverPort), false],
+	["client", clientName, row => clientName(row) + (row.opened ? "" : " ?"), false],
+	["server", serverName, serverName, false],
 	["sent", row => row.clientBytes, row => bytes(row.clientBytes), true],
 	["received", row => row.serverBytes, row => bytes(row.serverBytes), true],
-	["sent again", row => row.clientResent + row.serverResent, row => `${row.clientResent} / ${row.serverResent}`, true],
-	["closed windows", row => row.clientZero + row.serverZero, row => `${row.clientZero} / ${row.serverZero}`, true],
+	["sent again", row => row.clientResent + row.serverResent,
+		row => `${row.clientResent} / ${row.serverResent}`, true],
+	["closed windows", row => row.clientZero + row.serverZero,
+		row => `${row.clientZero} / ${row.serverZero}`, true],
 	["handshake", row => row.handshake, row => duration(row.handshake), true],
 	["longest answer", row => row.answerMax, row => duration(row.answerMax), true],
 	["end", row => row.reason, row => row.reason, false],
 	["name", row => row.name, row => row.name, false],
 ];
 const table = { shown: 50, column: -1, reverse: false };
-const wordsOf = row =>
-	[row.client, row.clientPort, row.server, row.serverPort, row.reason, row.name, protocols[row.protocol]].join(" ").toLowerCase();
+const wordsOf = row => [row.client, row.clientPort, row.server, row.serverPort, row.reason, row.name,
+	protocols[row.protocol]].join(" ").toLowerCase();
 const matches = row => {
 	if (view.filter === "") return true;
 	row.words ??= wordsOf(row);
@@ -44,17 +46,19 @@ function tableHead() {
 	return element("tr", {}, element("td", {}, ""), ...columns.map(([name, , , number], i) => {
 		const sorted = table.column === i ? (table.reverse ? "ascending" : "descending") : null;
 		const text = name + ({ ascending: " ↑", descending: " ↓" }[sorted] ?? "");
+		const button = () => element("button", { type: "button", on: { click: () => sortBy(i) } }, text);
 		return element("th", { scope: "col", class: number ? "number" : null, "aria-sort": sorted },
-			view.paper ? text : element("button", { type: "button", on: { click: () => sortBy(i) } }, text));
+			view.paper ? text : button());
 	}));
 }
 
 function tableRow(row) {
-	const open = row.detail < 0 ? "" : element("button", { type: "button", "aria-label": "Ladder of " + rowName(row),
-		on: { click: () => selectRow(row) } }, "ladder");
+	const label = "Ladder of " + rowName(row), click = () => selectRow(row);
+	const open = row.detail < 0 ? "" :
+		element("button", { type: "button", "aria-label": label, on: { click } }, "ladder");
+	const classes = { client: "address", server: "address", name: "name" };
 	return element("tr", {}, element("td", {}, open), ...columns.map(([name, , text, number]) =>
-		element("td", { class: number ? "number" : { client: "address", server: "address", name: "name" }[name] ?? null },
-			text(row))));
+		element("td", { class: number ? "number" : classes[name] ?? null }, text(row))));
 }
 
 const liveNote = hidden => `${plural(data.connections, "connection")} now` +
@@ -68,7 +72,8 @@ const reportNote = hidden => `${plural(data.connections, "connection")}, worst f
 
 // Puts a table in place of the one that is shown.  The button that has the focus keeps it.
 function replaceTable(made) {
-	const host = byId("connections-table"), focused = [...host.querySelectorAll("button")].indexOf(document.activeElement);
+	const host = byId("connections-table");
+	const focused = [...host.querySelectorAll("button")].indexOf(document.activeElement);
 	host.replaceChildren(made);
 	if (focused >= 0) host.querySelectorAll("button")[focused]?.focus({ preventScroll: true });
 }
@@ -78,14 +83,17 @@ function drawTable() {
 	byId("connections-note").textContent = (data.live ? liveNote : reportNote)(hidden);
 	if (byId("filter").value.trim() !== view.filter) byId("filter").value = view.filter;
 	byId("found").textContent = plural(found.length, "connection");
-	byId("shown").textContent = (view.filter ? `${plural(found.length, "connection")} with the words “${view.filter}”. ` : "") +
-		(found.length > table.shown ? `The first ${table.shown} are shown.` : "");
+	const filtered = view.filter ? `${plural(found.length, "connection")} with the words “${view.filter}”. ` : "";
+	const cut = found.length > table.shown ? `The first ${table.shown} are shown.` : "";
+	byId("shown").textContent = filtered + cut;
 	byId("more").hidden = found.length <= table.shown;
 	if (!found.length) {
-		replaceTable(emptyNote(rows.length ? "No connection has these words." : "No connection has been captured."));
+		const why = rows.length ? "No connection has these words." : "No connection has been captured.";
+		replaceTable(emptyNote(why));
 		return;
 	}
-	replaceTable(element("table", {}, element("thead", {}, tableHead()), element("tbody", {}, ...found.slice(0, table.shown).map(tableRow))));
+	replaceTable(element("table", {}, element("thead", {}, tableHead()),
+		element("tbody", {}, ...found.slice(0, table.shown).map(tableRow))));
 }
 
 function startTable() {

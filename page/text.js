@@ -15,9 +15,9 @@ const element = (name, attributes = {}, ...children) => {
 const count = n => n.toLocaleString("en-GB");
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 const scaled = (n, unit) => {
-	for (const [size, prefix] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]])
-		if (n >= size) return `${(n / size).toPrecision(3)} ${prefix}${unit}`;
-	return `${n} ${unit}`;
+	const [size, prefix] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => n >= size) || [];
+	if (!size) return `${n} ${unit}`;
+	return `${(n / size).toFixed(n < 9.995 * size ? 2 : n < 99.95 * size ? 1 : 0)} ${prefix}${unit}`;
 };
 const bytes = n => scaled(n, "B");
 const duration = us => {
@@ -48,15 +48,19 @@ const clock = (us, digits = 6) => {
 	return parts.join(":") + (digits ? "." + padded(micros, 6).slice(0, digits) : "");
 };
 const day = us => zoned(us).toISOString().slice(0, 10);
-// With the date, if the capture has more than one.
-const moment = us => (day(0) === day(data.duration) ? "" : day(us) + " ") + clock(us);
+const manyDays = () => day(0) !== day(data.duration);
+// The time of day, with the date in a capture of many days.
+const moment = us => (manyDays() ? day(us) + " " : "") + clock(us);
 const zoneName = minutes => {
 	const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
 	return minutes ? `UTC${minutes < 0 ? "-" : "+"}${padded(hours)}:${padded(rest)}` : "UTC";
 };
-const zone = () => view.zone === "local" ? Intl.DateTimeFormat().resolvedOptions().timeZone : zoneName(Number(view.zone));
+const zone = () =>
+	view.zone === "local" ? Intl.DateTimeFormat().resolvedOptions().timeZone : zoneName(Number(view.zone));
 const endName = (address, port) => (address.includes(":") ? `[${address}]` : address) + ":" + port;
-const rowName = row => `${endName(row.client, row.clientPort)} → ${endName(row.server, row.serverPort)}`;
+const clientName = row => endName(row.client, row.clientPort);
+const serverName = row => endName(row.server, row.serverPort);
+const rowName = row => `${clientName(row)} → ${serverName(row)}`;
 // Words in place of a drawing or a table that would be empty.
 const emptyNote = text => element("p", { class: "faint" }, text);
 const withoutTcp = () =>

@@ -73,6 +73,12 @@ def many_days(data):
         row[0] *= 100000
 
 
+def long_addresses(data):
+    """IPv6 addresses of the greatest length, and a number of bytes that rounds to a million."""
+    for row in data["rows"]:
+        row[3], row[5], row[7] = "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8:7777:8888:9999:aaaa:bbbb:cccc", 999999
+
+
 # Texts of drawings that are cut or lie on each other by more than 3 pixels.
 BAD_TEXTS = """[...document.querySelectorAll('.plot svg')].flatMap(svg => {
     const { left, right } = svg.getBoundingClientRect();
@@ -81,6 +87,14 @@ BAD_TEXTS = """[...document.querySelectorAll('.plot svg')].flatMap(svg => {
     return texts.filter(({ box }) => box.left < left - 1 || box.right > right + 1).map(({ text }) => 'cut: ' + text).concat(
         texts.flatMap((a, i) => texts.slice(i + 1).filter(b => a.text && b.text && !apart(a.box, b.box)).map(b => a.text + ' on ' + b.text)));
 })"""
+
+
+# By how many pixels the name of a lane reaches beyond the beginning of the time axis.
+LONGEST_NAME = """[...document.querySelectorAll('#lanes-plot svg')].reduce((most, svg) => {
+    const names = [...svg.querySelectorAll('text')].slice(0, document.querySelectorAll('#lanes-plot button').length);
+    const left = svg.querySelector('line.s-rule').x1.baseVal.value;
+    return Math.max(most, ...names.map(e => e.getBBox().width - left));
+}, 0)"""
 
 
 def check_every_page():
@@ -93,10 +107,7 @@ def check_every_page():
             check(f"{where}: nothing else is loaded", [url[:5] for url in browser.requests], ["file:"])
             check(f"{where}: fits", browser.run("document.documentElement.scrollWidth") <= width)
             check(f"{where}: no text is cut or lies on another", browser.run(BAD_TEXTS), [])
-            check(f"{where}: no name of a lane runs into it", browser.run(
-                "[...document.querySelectorAll('#lanes-plot svg')].every(svg => Math.max(0, ...[...svg.querySelectorAll('text')].slice(0, "
-                "svg.parentElement.querySelectorAll('button').length).map(e => e.getBBox().width)) <= Math.min(...[...svg.querySelectorAll('rect')]"
-                ".map(e => e.x.baseVal.value)))"))
+            check(f"{where}: no name of a lane runs into it", browser.run(LONGEST_NAME), 0)
             check(f"{where}: ten sentences", amount("#verdict-list > li"), 10)
             check(f"{where}: every control and drawing has a name", browser.run(
                 "[...document.querySelectorAll('button, select, input, svg[role], canvas')].filter(e => "
@@ -190,12 +201,23 @@ def check_time_axes():
     check("in the ladder as well", "Times in UTC from 2023-11-16;" in text("#ladder-note"))
 
 
+def check_long_addresses():
+    open_page("ipv6")
+    check("a number of bytes below a million", texts("#connections-table td:nth-child(7)")[0], "1000 kB")
+    check("long addresses leave the lanes half of the width", browser.run(
+        "document.querySelector('#lanes-plot line.s-rule').x1.baseVal.value <= document.querySelector('#lanes-plot svg').clientWidth / 2"))
+    check("and the table its last column", browser.run(
+        "(host => host.scrollWidth <= host.clientWidth)(document.getElementById('connections-table'))"))
+
+
 def check_lanes():
     open_page("questions")
     lanes = "#lanes-plot svg"
     check("a lane for each connection of TCP", browser.run(
         f"[...document.querySelectorAll('{lanes} text')].filter(t => t.textContent.includes('→')).length"), 9)
     check("states of both ends", amount(f"{lanes} rect.f-data"), 4)
+    check("the client above the server", browser.run(
+        f"[...new Set([...document.querySelectorAll('{lanes} rect')].map(e => e.y.baseVal.value % 24))]"), [4, 12])
     check("marks of closed windows", amount(f"{lanes} polygon.f-window"), 2)
     check("a reset is a cross, and a refusal", amount(f"{lanes} line.s-failure"), 15)
     before = texts(f"{lanes} text.faint")[-2]
@@ -264,6 +286,7 @@ def check_older():
     check("the SYN that they answer is not lost", [t for t in texts("#ladder-plot text") if t.startswith("SYN")],
           ["SYN", "SYN, sent again (SYN)", "SYN ACK"])
     check("the origins are those of this connection", [t for t in texts("#ladder-plot text") if "from" in t], ["PSH ACK, 7 bytes from 1, ack 1"])
+    check("the lanes have no reset of it", amount("#lanes-plot line.s-failure"), 0)
     check("and the time-sequence has this connection only", browser.run("document.querySelector('#sequence-plot svg').getAttribute('aria-label')")
           .split("data of ")[1], "the client: 4 segments, 1 sent again")
 
@@ -404,8 +427,9 @@ def check_print():
 alter_page("questions", "kinds", unknown_kinds)
 alter_page("hostile", "hostile", hostile_filter)
 alter_page("questions", "days", many_days)
+alter_page("ipv6", "ipv6", long_addresses)
 browser = Browser(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
-for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_time_axes, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_sack, check_older, check_table, check_long,
+for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_time_axes, check_long_addresses, check_lanes, check_filter, check_ladder, check_sequence, check_unknown_kinds, check_sack, check_older, check_table, check_long,
                    check_hostile, check_other_media, check_print):
     check_part()
 browser.close()
