@@ -111,8 +111,9 @@ class Browser:
 
     def press(self, selector):
         """A click of the mouse on the middle of an element, or on what covers it."""
-        x, y = self.run(f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-                        "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()")
+        x, y = self.run("(e => { e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect();"
+                        "return [r.x + r.width / 2, r.y + r.height / 2]; })"
+                        f"(document.querySelector({json.dumps(selector)}))")
         for kind in "mousePressed", "mouseReleased":
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

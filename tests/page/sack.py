@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a capture of a server that sends ten segments of 1,000 bytes; the third and the sixth are lost behind the capture,
-so the client SACKs what comes after them, in two blocks, until both have been sent again.
+"""Writes a capture of a server that sends ten segments of 1,000 bytes; the third and the sixth are lost behind the
+capture, so the client SACKs what comes after them, in two blocks, until both have been sent again.
 
 usage: sack.py FILE
 """
@@ -18,7 +18,8 @@ def segment(time, source, target, sequence, ack, flags, length=0, options=b""):
     """A segment at a time in milliseconds."""
     tcp = struct.pack(">HHIIBBHHH", source[1], target[1], sequence, ack, (20 + len(options)) << 2, flags, 60000, 0, 0)
     tcp += options + bytes(length)
-    frames.append((time, struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(tcp), 0, 0x4000, 64, 6, 0, source[0], target[0]) + tcp))
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(tcp), 0, 0x4000, 64, 6, 0, source[0], target[0])
+    frames.append((time, ip + tcp))
 
 
 def send(time, number):
@@ -34,7 +35,8 @@ def acknowledge(time, number, *blocks):
 segment(0, CLIENT, SERVER, 100, 0, SYN, 0, PERMITTED)
 segment(1, SERVER, CLIENT, 5000, 101, SYN | ACK, 0, PERMITTED)
 acknowledge(2, 0)
-for number, answer in enumerate([(1,), (2,), None, (2, (3, 4)), (2, (3, 5)), None, (2, (6, 7), (3, 5)), (2, (6, 8), (3, 5))]):
+ANSWERS = (1,), (2,), None, (2, (3, 4)), (2, (3, 5)), None, (2, (6, 7), (3, 5)), (2, (6, 8), (3, 5))
+for number, answer in enumerate(ANSWERS):
     send(10 + 10 * number, number)
     if answer:
         acknowledge(15 + 10 * number, *answer)
