@@ -10,8 +10,9 @@
 /* Connections whose ids one formula lists: its text is limited. */
 #define FORMULA_CONNECTIONS 30u
 
-/* Bytes of the definition of a formula. */
+/* Bytes of the definition of a formula; of the one that reports what is SACKed. */
 #define DEFINITION_SIZE 2048u
+#define SACKED_SIZE	128u
 
 static const char *const state_names[] = {"<unknown>",	  "closed",	 "listen",     "syn-sent",
 					  "syn-received", "established", "close-wait", "fin-wait-1",
@@ -253,9 +254,9 @@ report_detail_run(struct report_detail *detail, const struct replay_source *sour
 	size_t groups = (detail->count + FORMULA_CONNECTIONS - 1) / FORMULA_CONNECTIONS, used = 0;
 	char **more = calloc(3 * groups, sizeof(*more));
 	char *all[3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1) + 5];
-	char sacked[sizeof "--formula=report-sacked = tcp-receive where tcps_sack_fack != 0 && tcps_rcv_segs <= 4294967295"];
+	char sacked[SACKED_SIZE];
 
-	snprintf(sacked, sizeof sacked,
+	snprintf(sacked, sizeof(sacked),
 		 "--formula=report-sacked = tcp-receive where tcps_sack_fack != 0 && tcps_rcv_segs <= %u",
 		 detail->end_segments);
 

@@ -23,7 +23,7 @@
 struct report_segment {
 	uint64_t time, packet;
 	uint32_t sequence, acknowledgement, length, window;
-	uint32_t sacked; /* highest sequence number that the sender of the segment has SACKed, with it or before; 0 none */
+	uint32_t sacked; /* highest sequence number that its sender has SACKed so far; 0 none */
 	uint16_t detail;
 	uint8_t end, flags, kind; /* kind: NETOBS_RETRANSMIT_ number, 0 not a retransmission */
 };
