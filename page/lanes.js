@@ -109,7 +109,7 @@ function drawLanes() {
 		timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
 		return drawing;
 	});
-	if (!view.paper) addLaneButtons(host, list, focused);
+	addLaneButtons(host, list, focused);
 	byId("lanes-note").textContent = `The ${plural(detailed.length, "connection")} of TCP with most trouble, of ` +
 		`${plural(data.connections, "connection")}${filtered}. The upper half of a lane is the client, the ` +
 		"lower half the server. A line across is a retransmission, a cross a reset, a diamond a closed window.";

@@ -206,6 +206,8 @@ def check_lanes():
     page.keys("ArrowUp", "ArrowDown")
     second = "Ladder of 198.51.100.66:50001 →"
     check("a key moves to the next lane", page.run(focused).startswith(second))
+    check("which takes its place in the order of Tab", page.each("#lanes-plot [tabindex='0']", "e.ariaLabel"),
+          [page.run(focused)])
     page.keys("+")
     check("a key zooms in", page.texts(ticks) != before)
     check("the focus stays in the lane", page.run(focused).startswith(second))
@@ -415,7 +417,7 @@ def check_other_media():
     check("on a canvas too, when they change", page.run(f"new Promise(r => setTimeout(() => r({canvas})))"))
     page.view(1280, 900, False, "print")
     check("controls are not printed",
-          set(page.each(".controls, .bar, .skip", "getComputedStyle(e).display")), {"none"})
+          set(page.each(".controls, .bar, .skip, .lanes", "getComputedStyle(e).display")), {"none"})
     page.open_page("questions")
     page.view(700, 900)
     check("drawings follow the width of the window", page.run(
