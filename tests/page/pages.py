@@ -268,9 +268,10 @@ def check_ladder():
            "PSH ACK, 1,000 bytes from 3,001, ack 19, sent again (timeout)"])
     check("a closed window", [t for t in texts if "closed" in t and "," in t], ["ACK, ack 4,001, window closed"])
     check("how much later a segment is", [t for t in texts if "later" in t], ["400.000 ms later", "1.500 s later"])
-    check("states in the margins", [t for t in page.texts("#ladder-plot text.faint") if t[0].isalpha()],
-          ["syn-sent", "syn-received", "established", "established", "fin-wait-1", "last-ack", "fin-wait-2", "closed",
-           "time-wait"])
+    states = page.each("#ladder-plot text.faint", "[e.textContent, (e.getAttribute('y') - 64) / 30]")
+    check("states in the margins, each behind its segment", [state for state in states if state[0][0].isalpha()],
+          [["syn-sent", 0], ["syn-received", 1], ["established", 2], ["established", 2], ["fin-wait-1", 12],
+           ["last-ack", 13], ["fin-wait-2", 13], ["closed", 14], ["time-wait", 14]])
     check("numbers of packets", [t for t in page.texts("#ladder-plot text[text-anchor=end].faint") if t.isdigit()],
           [str(number) for number in range(21, 36)])
     check("no other page of segments", page.each("#ladder-back, #ladder-on", "e.disabled"), [True, True])
