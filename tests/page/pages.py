@@ -450,15 +450,20 @@ def check_print(name, packets):
     check(f"{name}: the ladder has the numbers of its packets",
           sorted(int(word) for word, right in words if right > .95 and word.isdigit()), packets)
     words = [word for word, right in words]
+    check(f"{name}: a state is behind one segment only", words.count("syn-sent"), 1)
     check(f"{name}: the table has its last columns", words.count("capture-end"), 1)
     check(f"{name}: no page has hints for keys", words.count("Keys"), 0)
 
 
-def check_printed_table():
-    """A table of several pages has its titles on each."""
+def check_printed_parts():
+    """A ladder and a table of several pages; the table has its titles on each."""
+    path = os.path.join(directory, "page.pdf")
+    page.open_page("slow")
+    page.print(path)
+    check("each segment but the first is later than the one before it",
+          [word for word, right in words_of(path)].count("100.000"), 99)
     page.open_page("many")
     page.click("#more")
-    path = os.path.join(directory, "page.pdf")
     page.print(path)
     words = [word for word, right in words_of(path)]
     check("titles of the table are on each page", [words.count("proto") > 2, words.count("capture-end")], [True, 120])
@@ -472,6 +477,6 @@ for check_part in (check_every_page, check_keys, check_without_tcp, check_verdic
     check_part()
 check_print("questions", list(range(21, 36)))
 check_print("long", list(range(1, 101)))
-check_printed_table()
+check_printed_parts()
 page.close()
 finish()
