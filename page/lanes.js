@@ -13,7 +13,7 @@ const laneOrders = {
 	"server": (a, b) => (a.server < b.server ? -1 : a.server > b.server ? 1 : a.serverPort - b.serverPort),
 };
 // `current` is the row of the lane that the key Tab reaches.
-const lanes = { order: "worst first", height: 24, range: null, current: null };
+const lanes = { order: "worst first", height: 24, margin: 8, range: null, current: null };
 
 // The states of one end, from the first packet to the end of the connection: [from, to, name].
 function laneStates(row, end) {
@@ -104,9 +104,9 @@ function drawLanes() {
 		const label = `${plural(part.length, "connection")} of TCP on one time axis, ${lanes.order}`;
 		const drawing = surface(host, height, laneElements(part), label);
 		const left = Math.min(names + 12, drawing.width / 2);
-		const scale = (drawing.width - left - 4) / (lanes.range.to - lanes.range.from || 1);
+		const scale = (drawing.width - left - lanes.margin) / (lanes.range.to - lanes.range.from || 1);
 		part.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
-		timeAxis(drawing, left, drawing.width - 4, height - 38, lanes.range.from, lanes.range.to);
+		timeAxis(drawing, left, drawing.width - lanes.margin, height - 38, lanes.range.from, lanes.range.to);
 		return drawing;
 	});
 	addLaneButtons(host, list, focused);

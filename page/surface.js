@@ -98,12 +98,16 @@ const diamond = (drawing, x, y, colour, size = 4) =>
 function timeAxis(drawing, left, right, y, from, to, dated = true) {
 	const origin = from > 100 * (to - from) ? from : 0;
 	const [unit, size] = timeUnits.find(([, each]) => to - from >= 3 * each) || timeUnits[5];
+	let free = left;
 	drawing.line(left, y, right, y, "rule");
-	for (const at of ticks((from - origin) / size, (to - origin) / size, (right - left) / 80, 1 / size)) {
+	for (const at of ticks((from - origin) / size, (to - origin) / size, (right - left) / 60, 1 / size)) {
 		const x = left + (at * size + origin - from) / (to - from || 1) * (right - left);
 		const text = `${origin ? "+" : ""}${Number(at.toPrecision(9))} ${unit}`, half = textWidth(text) / 2;
+		const middle = Math.max(left + half, Math.min(x, right - half));
 		drawing.line(x, y, x, y + 4, "rule");
-		drawing.text(Math.max(left + half, Math.min(x, right - half)), y + 16, text, "middle", true);
+		if (middle - half < free) continue;
+		drawing.text(middle, y + 16, text, "middle", true);
+		free = middle + half + 4;
 	}
 	const date = `${day(from)} ${clock(from)} ${zone()}`;
 	if (dated) drawing.text(Math.max(0, Math.min(left, drawing.width - textWidth(date))), y + 30, date, "start", true);

@@ -415,14 +415,14 @@ def check_other_media():
     light = page.run("getComputedStyle(document.body).backgroundColor")
     page.view(1280, 900, True)
     check("dark colours are others", page.run("getComputedStyle(document.body).backgroundColor") != light)
-    check("on a canvas too, when they change", page.run(f"new Promise(r => setTimeout(() => r({canvas})))"))
+    check("on a canvas too, when they change", page.drawn(canvas))
     page.view(1280, 900, False, "print")
     check("controls are not printed",
           set(page.each(".controls, .bar, .skip, .lanes", "getComputedStyle(e).display")), {"none"})
     page.open_page("questions")
     page.view(700, 900)
-    check("drawings follow the width of the window", page.run(
-        "new Promise(r => setTimeout(() => r(document.querySelector('#lanes-plot svg').clientWidth)))"), 668)
+    check("drawings follow the width of the window",
+          page.drawn("document.querySelector('#lanes-plot svg').clientWidth"), 668)
 
 
 def words_of(path):

@@ -39,6 +39,10 @@ class Reader(Browser):
     def focus(self, selector):
         self.run(f"document.querySelector({json.dumps(selector)}).focus()")
 
+    def drawn(self, expression):
+        """The value of an expression when the browser has drawn what has changed."""
+        return self.run(f"new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r({expression}))))")
+
     def keys(self, *keys):
         for key in keys:
             self.key(key)
