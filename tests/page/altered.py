@@ -56,7 +56,18 @@ def slow(data):
             segment[0] = number * 100000
 
 
+def giant(data):
+    """Ten segments, each a GiB behind the one before it, so that the sequence numbers wrap twice."""
+    sent = 0
+    for segment in data["details"][0]["segments"]:
+        if segment[2] == 1 and segment[5] > 0:
+            segment[4], sent = (5001 + sent * 2 ** 30) % 2 ** 32, sent + 1
+        elif segment[2] == 0 and sent > 0:
+            segment[6], segment[9] = (6001 + (sent - 1) * 2 ** 30) % 2 ** 32, 0
+
+
 alter("questions", "kinds", unknown_kinds)
+alter("sack", "giant", giant)
 alter("long", "slow", slow)
 alter("hostile", "hostile", hostile_filter)
 alter("questions", "days", many_days)

@@ -339,6 +339,10 @@ def check_sack():
     check("and no value from beyond it is drawn", len({y for x, y in points[1]}), 1)
 
 
+    page.open_page("giant")
+    check("sequence numbers that wrap", page.texts("#sequence-plot text[text-anchor=end]")[-1], "10.0 GB")
+
+
 def check_table():
     page.open_page("cases")
     rows, title = "#connections-table tbody tr", "#connections-table th:nth-child(13)"
