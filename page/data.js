@@ -13,14 +13,14 @@ const changeFields = ["time", "end", "before", "after"];
 const named = (fields, values) => Object.fromEntries(fields.map((field, i) => [field, values[i]]));
 // Text from outside: control characters, and those that are invisible or change the direction of others, become U+FFFD.
 const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-const shown = text => text.replace(hidden, "\ufffd");
+const plainText = text => text.replace(hidden, "\ufffd");
 // A file name or a filter, each character of which is a byte.
-const decoded = text => shown(new TextDecoder().decode(Uint8Array.from(text, byte => byte.charCodeAt(0))));
+const decoded = text => plainText(new TextDecoder().decode(Uint8Array.from(text, byte => byte.charCodeAt(0))));
 data.files = data.files.map(decoded);
 data.filter = decoded(data.filter);
 const rows = data.rows.map((values, index) => {
 	const row = { ...named(rowFields, values), index };
-	return { ...row, name: shown(row.name) };
+	return { ...row, name: plainText(row.name) };
 });
 const details = data.details.map(detail => ({
 	segments: detail.segments.map(values => named(segmentFields, values)),

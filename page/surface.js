@@ -110,7 +110,8 @@ function timeAxis(drawing, left, right, y, from, to, dated = true) {
 		free = middle + half + 4;
 	}
 	const date = `${day(from)} ${clock(from)} ${zone()}`;
-	if (dated) drawing.text(Math.max(0, Math.min(left, drawing.width - textWidth(date))), y + 30, date, "start", true);
+	const start = Math.max(0, Math.min(left, drawing.width - textWidth(date)));
+	if (dated) drawing.text(start, y + 30, date, "start", true);
 }
 
 const keyNote = keys => element("span", { class: "faint" }, "Keys in the drawing: " + keys);
