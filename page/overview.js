@@ -75,7 +75,7 @@ function drawStates() {
 function drawTalkers() {
 	const head = ["address", "sent", "received", "connections"];
 	if (!data.talkers.length) {
-		byId("talkers").replaceChildren(emptyNote("No connection has been captured."));
+		byId("talkers").replaceChildren(emptyNote(withoutConnections()));
 		return;
 	}
 	byId("talkers").replaceChildren(element("table", {}, element("thead", {}, element("tr", {},

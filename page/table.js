@@ -88,8 +88,7 @@ function drawTable() {
 	byId("shown").textContent = filtered + cut;
 	byId("more").hidden = found.length <= table.shown;
 	if (!found.length) {
-		const why = rows.length ? "No connection has these words." : "No connection has been captured.";
-		replaceTable(emptyNote(why));
+		replaceTable(emptyNote(rows.length ? "No connection has these words." : withoutConnections()));
 		return;
 	}
 	replaceTable(element("table", {}, element("thead", {}, tableHead()),

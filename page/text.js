@@ -63,6 +63,7 @@ const serverName = row => endName(row.server, row.serverPort);
 const rowName = row => `${clientName(row)} → ${serverName(row)}`;
 // Words in place of a drawing or a table that would be empty.
 const emptyNote = text => element("p", { class: "faint" }, text);
+const withoutConnections = () => data.live ? "No connection is open." : "No connection has been captured.";
 const withoutTcp = () =>
 	data.filter ? "No connection of TCP passes the filter." : "The capture has no connection of TCP.";
 const protocols = { 6: "TCP", 17: "UDP", 132: "SCTP" };
