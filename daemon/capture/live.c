@@ -24,6 +24,9 @@
 /* Frames read from one interface before the next one is read. */
 #define FRAMES_PER_DISPATCH 4096
 
+/* Bytes of the kernel's buffer that the smallest frame takes, with its header and the space in front of it. */
+#define FRAME_BYTES_LEAST 112u
+
 /* Largest expected delay of a frame.  The packet clock stays this far behind the wall clock, so that late frames do not
  * make it go back. */
 #define CLOCK_LAG_NS (100 * 1000000u)
@@ -351,16 +354,23 @@ live_discard_frame(u_char *user, const struct pcap_pkthdr *header, const u_char 
 	(void)data;
 }
 
-/* Discards, without counting, the frames that arrived while netobsd waited for a tracer.  Gives up after some rounds if
- * the buffer fills as fast as it is emptied. */
+/* Dispatches that empty a full buffer; after as many, frames arrive as fast as they are read. */
+static unsigned
+live_dispatches_most(const struct live *live)
+{
+	return (unsigned)live_pcap_buffer_size(live->config) / (FRAME_BYTES_LEAST * FRAMES_PER_DISPATCH) + 1;
+}
+
+/* Discards, without counting, the frames that arrived while netobsd waited for a tracer. */
 static void
 live_interface_discard_backlog(struct live_interface *interface)
 {
 	if (interface->ring != NULL)
 		packet_ring_discard(interface->ring);
-	for (unsigned rounds = 0; rounds < 64 && interface->pcap != NULL && interface->ring == NULL; rounds++)
-		if (pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH, live_discard_frame, NULL) <= 0)
-			break;
+	else if (interface->pcap != NULL)
+		for (unsigned left = live_dispatches_most(interface->live); left > 0; left--)
+			if (pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH, live_discard_frame, NULL) <= 0)
+				break;
 	if (interface->pcap == NULL || pcap_stats(interface->pcap, &interface->last_pcap_stat) < 0)
 		interface->last_pcap_stat = (struct pcap_stat){0};
 }
@@ -370,7 +380,9 @@ live_interface_drain(struct live_interface *interface)
 {
 	if (interface->pcap == NULL || interface->live->batch == NULL)
 		return;
-	live_interface_dispatch(interface);
+	for (unsigned left = live_dispatches_most(interface->live); left > 0; left--)
+		if (live_interface_dispatch(interface) < FRAMES_PER_DISPATCH)
+			break;
 	batch_flush_output(interface->live->batch); /* the run ends: an output failure no longer matters */
 }
 

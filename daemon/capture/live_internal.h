@@ -65,7 +65,7 @@ struct live {
 };
 
 /* live.c: opens an interface as live_pcap_open.h describes and joins its fanout group; fills in its properties; starts
- * to read its frames; reads the frames that are waiting; closes it; updates its counters. */
+ * to read its frames; reads all frames that are waiting; closes it; updates its counters. */
 pcap_t *live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
 				 int *status, int *group);
 void live_interface_set_info(struct live_interface *interface, const char *name);

@@ -163,9 +163,8 @@ live_log_activate_error(pcap_t *pcap, const char *name, enum live_open_mode mode
 
 /* --------------------------------------------------------------------------------------------------- opening */
 
-/* Size of the kernel's buffer in bytes. */
-static int
-live_buffer_size(const struct config *config)
+int
+live_pcap_buffer_size(const struct config *config)
 {
 	return config->kernel_buffer > 0 ? config->kernel_buffer : DEFAULT_BUFFER;
 }
@@ -179,7 +178,7 @@ live_pcap_configure(pcap_t *pcap, const struct config *config, const char *name)
 	pcap_set_promisc(pcap, config->promiscuous);
 	pcap_set_timeout(pcap, DELIVERY_MS);
 	pcap_set_immediate_mode(pcap, config->immediate);
-	pcap_set_buffer_size(pcap, live_buffer_size(config));
+	pcap_set_buffer_size(pcap, live_pcap_buffer_size(config));
 	if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0)
 		return true;
 	log_error("cannot capture on %s: no nanosecond time stamps", name);
@@ -316,7 +315,7 @@ static void
 live_debug_opened(const struct config *config, pcap_t *pcap, const char *name)
 {
 	log_debug(DEBUG_LIVE, "interface %s opened: link type %d, snapshot length %d, buffer %d KiB%s%s", name,
-		  pcap_datalink(pcap), pcap_snapshot(pcap), live_buffer_size(config) >> 10,
+		  pcap_datalink(pcap), pcap_snapshot(pcap), live_pcap_buffer_size(config) >> 10,
 		  config->promiscuous ? ", promiscuous" : "", config->immediate ? ", immediate" : "");
 }
 

@@ -18,6 +18,9 @@ enum live_open_mode {
  * PCAP_ERROR if a message has been logged. */
 pcap_t *live_pcap_open(const struct config *config, const char *name, enum live_open_mode mode, int *status);
 
+/* Size of the kernel's buffer for an interface, bytes. */
+int live_pcap_buffer_size(const struct config *config);
+
 /* Whether opening failed because the permission is missing. */
 bool live_is_permission_status(int status);
 

@@ -6,6 +6,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <pcap/sll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ packet_ring_block(const struct packet_ring *ring)
 	return (struct tpacket_block_desc *)(void *)(ring->memory + (size_t)ring->block * ring->geometry.block_size);
 }
 
-/* What the kernel has written into a block that is ready is visible then. */
+/* The acquire makes visible what the kernel has written into a block before it passed the block on. */
 bool
 packet_ring_is_ready(const struct packet_ring *ring)
 {
@@ -62,7 +63,7 @@ packet_ring_is_supported(pcap_t *pcap, const struct ring_geometry *geometry)
 	int version = 0, fd = pcap_get_selectable_fd(pcap), dlt = pcap_datalink(pcap);
 	socklen_t length = sizeof version;
 
-	/* In front of a cooked frame the kernel leaves 16 bytes of its own. */
+	/* An SLL2 header of 20 bytes fits in front of a cooked frame: the kernel leaves 16 besides the reserve. */
 	return (dlt == DLT_EN10MB || dlt == DLT_LINUX_SLL2) && geometry->reserve >= VLAN_TAG_BYTES &&
 	       geometry->block_size > sizeof(struct tpacket_block_desc) && geometry->block_count > 0 &&
 	       getsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, &length) == 0 && version == TPACKET_V3;
@@ -105,12 +106,13 @@ packet_ring_unmap(struct packet_ring *ring)
 
 /* --- frames --- */
 
-/* Whether the frame comes a second time: the kernel delivers each one of the loopback interface as sent and as
- * received. */
+/* Whether the frame comes a second time: the kernel delivers each one of the loopback interface, and of a CAN bus, as
+ * sent and as received. */
 static bool
 packet_ring_is_loopback_copy(const struct packet_ring *ring, const struct sockaddr_ll *from)
 {
-	return from->sll_pkttype == PACKET_OUTGOING && from->sll_ifindex == ring->loopback;
+	return from->sll_pkttype == PACKET_OUTGOING &&
+	       (from->sll_ifindex == ring->loopback || from->sll_hatype == ARPHRD_CAN);
 }
 
 /* Moves the addresses of the Ethernet header to the front and puts the tag behind them. */
@@ -148,7 +150,7 @@ packet_ring_add_sll2_header(const struct sockaddr_ll *from, struct frame *frame)
 	frame->len += sizeof sll2;
 }
 
-/* Fills in the frame; false if it is not wanted. */
+/* Fills in the frame whose header is at `at`; false if the frame is a copy. */
 static bool
 packet_ring_make_frame(const struct packet_ring *ring, const uint8_t *at, struct frame *frame)
 {

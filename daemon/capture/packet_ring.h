@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads frames where the kernel has put them: in the blocks of the ring that libpcap has made (TPACKET_V3, see the
- * kernel's packet_mmap documentation).  libpcap opens the socket, binds it, sets filters and counts; it reads nothing
- * from a ring that is read here.  That saves its call for each frame, and the copy of each frame into a batch.
+ * Reads frames in place: in the blocks of the ring that libpcap has created (TPACKET_V3, see the kernel's packet_mmap
+ * documentation).  libpcap opens and binds the socket, sets filters and reads statistics; it reads no frame of a ring
+ * that is read here.  That saves its callback for each frame, and the copy of each frame into a batch.
  *
  * Frames have the link header that libpcap gives them: the VLAN tag that the kernel has taken out is put back, and
  * frames of "any" have a header of LINKTYPE_LINUX_SLL2, both in the free bytes in front of the frame.
@@ -19,16 +19,17 @@
 struct packet_ring;
 
 /*
- * Maps the ring of this capture, from which nothing was read yet.  `geometry` is that of an earlier ring with the same
- * options; if its block_size is 0, the kernel is asked and the answer stored there.  NULL if libpcap must read, because
- * the ring is another one than TPACKET_V3 (as in immediate mode) or the link type neither Ethernet nor SLL2.
+ * Maps the ring of a capture from which no frame was read yet.  `geometry` is that of an earlier ring with the same
+ * options, or, with block_size 0, unknown: then the kernel is queried and the result stored there.  NULL if libpcap
+ * must read: the ring is not TPACKET_V3 (as in immediate mode), its geometry is unknown or another one, or the link
+ * type is neither Ethernet nor SLL2.
  */
 struct packet_ring *packet_ring_map(pcap_t *pcap, struct ring_geometry *geometry);
 
-/* Before pcap_close().  NULL has no effect. */
+/* Call it before pcap_close().  NULL has no effect. */
 void packet_ring_unmap(struct packet_ring *ring);
 
-/* Whether the present block is complete: its frames can be taken.  Until then the kernel fills it. */
+/* Whether the present block is complete, so that its frames can be taken.  Until then it belongs to the kernel. */
 bool packet_ring_is_ready(const struct packet_ring *ring);
 
 /*
@@ -37,13 +38,13 @@ bool packet_ring_is_ready(const struct packet_ring *ring);
  */
 unsigned packet_ring_take(struct packet_ring *ring, struct frame *frames, unsigned most);
 
-/* Gives the block back to the kernel if all its frames have been taken; the next one is the present block then. */
+/* Returns the present block to the kernel if all its frames have been taken; the next one becomes the present block. */
 void packet_ring_release(struct packet_ring *ring);
 
-/* Gives all blocks that are ready back, with the frames in them. */
+/* Returns all blocks that are ready to the kernel, without their frames being taken. */
 void packet_ring_discard(struct packet_ring *ring);
 
-/* Whether the interface still exists.  Clears the error for which the socket is reported as readable. */
+/* Whether the interface still exists.  Clears the socket's error, because of which epoll reports it as readable. */
 bool packet_ring_check(struct packet_ring *ring);
 
 #endif

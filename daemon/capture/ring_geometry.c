@@ -13,7 +13,7 @@
 #define REPLY_BYTES   32768 /* the kernel's limit for one message of a dump */
 #define REPLY_SECONDS 1
 
-/* What is searched in the kernel's list of packet sockets, and what was found. */
+/* Search for a socket in the kernel's list of packet sockets, and its result. */
 struct geometry_search {
 	uint32_t inode;
 	bool found;
@@ -32,11 +32,11 @@ ring_geometry_request(struct mnl_socket *netlink)
 	request = mnl_nlmsg_put_extra_header(header, sizeof *request);
 	request->sdiag_family = AF_PACKET;
 	request->pdiag_show = PACKET_SHOW_INFO | PACKET_SHOW_RING_CFG;
-	/* Without an address, which means the kernel; the system-call filter refuses addresses. */
+	/* No address means the kernel; the system-call filter rejects addresses. */
 	return send(mnl_socket_get_fd(netlink), header, header->nlmsg_len, 0) == (ssize_t)header->nlmsg_len;
 }
 
-/* What the kernel tells of a socket; NULL: nothing. */
+/* Attributes that the kernel reports of a socket; NULL: missing. */
 struct geometry_attributes {
 	const struct packet_diag_info *info;
 	const struct packet_diag_ring *ring;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The geometry of the ring that libpcap shares with the kernel (packet(7), PACKET_RX_RING).  libpcap does not tell it;
- * the kernel does (sock_diag(7), packet_diag).
+ * The geometry of the ring that libpcap shares with the kernel (packet(7), PACKET_RX_RING).  libpcap does not
+ * report it; the kernel does (sock_diag(7), packet_diag).
  */
 #ifndef NETOBS_DAEMON_CAPTURE_RING_GEOMETRY_H
 #define NETOBS_DAEMON_CAPTURE_RING_GEOMETRY_H
@@ -16,8 +16,8 @@ struct ring_geometry {
 };
 
 /*
- * Asks the kernel for the ring of the packet socket `fd`.  False if it has no ring of version 3, or if the kernel does
- * not answer: Linux without packet_diag, or a system-call filter that refuses the question.
+ * Queries the kernel for the ring of the packet socket `fd`.  False if the socket has no ring of version 3, or if there
+ * is no reply: Linux without packet_diag, or a system-call filter that rejects the request.
  */
 bool ring_geometry_query(int fd, struct ring_geometry *geometry);
 

@@ -81,13 +81,14 @@ same "any: the cooked header with its interface" 'gld-receive far0' any
 same "any: cut to the snapshot length" 'udp-receive' any -s 60
 same "the loopback interface: no frame twice" 'tcp-receive' lo
 
-# The ring has 8 blocks; 20,000 frames need about 50.
+# The ring has 8 blocks, for about 3,300 frames; a busy machine may drop some of 20,000.
 observe "$far" 1 -i far0 -B 2048 --debug=live --print=udp-receive --summary
 in_near python3 "$top/tests/live/tagged_frames.py" near0 20000
 finish
 check "a small ring is read in place" grep -q 'read in place$' "$tmp/err"
-is "the ring begins again: every frame is there" "$(grep -c ' udp-receive ' "$tmp/out")" 20000
-is "and none is dropped" "$(counter capture.dropped)" 0
+is "the ring begins again: every frame that is not dropped is there" \
+	$(($(counter frames) + $(counter capture.dropped))) "$(counter capture.received)"
+check "and they are more than the ring holds" [ "$(grep -c ' udp-receive ' "$tmp/out")" -gt 4000 ]
 
 # A ring that is full drops the latest frames, and counts them.
 observe "$far" 1 -i far0 -B 2048 --print=udp-receive --summary
@@ -97,6 +98,17 @@ kill -CONT "$pid"
 finish
 check "a ring that is full drops frames" [ "$(counter capture.dropped)" -gt 0 ]
 is "those that are read and those that are dropped are all" \
+	$(($(counter frames) + $(counter capture.dropped))) "$(counter capture.received)"
+
+# netobsd ends while its buffer is full of frames.
+observe "$far" 1 -i far0 --print=udp-receive --summary
+kill -STOP "$pid"
+in_near python3 "$top/tests/live/tagged_frames.py" near0 30000
+let_deliver
+kill -INT "$pid"
+kill -CONT "$pid"
+wait "$pid"
+is "a signal ends netobsd: the frames in its buffer are observed first" \
 	$(($(counter frames) + $(counter capture.dropped))) "$(counter capture.received)"
 
 # filter_later IFACE FILTER: frames before and after a filter that comes with new settings, which netobsd reads as

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_live_ring \
+	%D%/test_packet_ring \
 	%D%/test_pcap_reader \
 	%D%/test_replay
 
