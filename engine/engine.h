@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The private provider netobs_engine: engine.def has its probes.  For each one there is a function here that fires it,
- * engine_batch_start(worker, frames, oldest), and another that says whether it is enabled,
- * engine_batch_start_enabled(): where an argument costs something, ask first.  A probe that is not enabled costs one
- * load and one compare.
+ * The private provider netobs_engine: engine.def has its probes.  Each has a function that fires it if it is
+ * enabled, engine_batch_start(worker, frames, oldest), and one that returns whether it is enabled,
+ * engine_batch_start_enabled(); call the latter first if an argument is expensive.  A probe that is not enabled costs
+ * one load and one compare.
  */
 #ifndef NETOBS_ENGINE_ENGINE_H
 #define NETOBS_ENGINE_ENGINE_H
@@ -89,7 +89,7 @@ enum engine_layer {
 
 struct engine_argument {
 	const char *name; /* "frames" */
-	const char *text; /* what it is, one line */
+	const char *text; /* description, one line */
 };
 
 struct engine_probe {
@@ -104,10 +104,10 @@ struct engine_probe {
 extern const struct engine_probe engine_probes[];
 extern const size_t engine_probe_count;
 
-/* Sum of all tracers of the probes: changes with each that comes or goes. */
+/* Sum of the semaphores of the probes: changes whenever a tracer attaches or detaches. */
 unsigned engine_tracers(void);
 
-/* Whether a probe is enabled that follows single packets: then all frames take the slow path. */
+/* Whether a probe that follows single packets is enabled: then all frames take the slow path. */
 static inline bool
 engine_follows_packets(void)
 {

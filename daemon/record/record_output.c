@@ -244,7 +244,7 @@ record_output_take(void *context, const struct connrec *record)
 }
 
 static void
-record_output_tell_written(struct record_output *output)
+record_output_report_written(struct record_output *output)
 {
 	if (output->unwritten != 0)
 		engine_record_write(output->unwritten);
@@ -263,7 +263,7 @@ record_output_flush(void *context)
 	} else if (record_output_open_writer(output)) {
 		record_output_put_titles(output);
 		writer_flush(&output->out);
-		record_output_tell_written(output);
+		record_output_report_written(output);
 		good = writer_error(&output->out) == 0;
 	}
 	good = good || output->reported;
@@ -350,7 +350,7 @@ record_output_finish(struct record_output *output, bool complete)
 	} else {
 		record_output_put_titles(output);
 		writer_finish(&output->out, FINISH_MS);
-		record_output_tell_written(output);
+		record_output_report_written(output);
 		error = record_output_log_failure(output, writer_error(&output->out));
 	}
 	if (error == 0)

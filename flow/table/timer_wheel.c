@@ -463,7 +463,7 @@ wheel_expire_flow(struct flow_table *table, flow_index index, uint64_t now)
 
 /* Fires timer-expire for each class of which timers have run. */
 static void
-wheel_tell_expired(const uint32_t expired[EVICT_CLASS_COUNT])
+wheel_report_expired(const uint32_t expired[EVICT_CLASS_COUNT])
 {
 	for (unsigned class = 0; class < EVICT_CLASS_COUNT; class++)
 		if (expired[class] != 0)
@@ -495,7 +495,7 @@ wheel_run(struct flow_table *table, uint64_t now)
 			break;
 	} while (wheel_advance(table, now >> WHEEL_TICK_BITS));
 	wheel_update_idle_span(table);
-	wheel_tell_expired(expired);
+	wheel_report_expired(expired);
 }
 
 void

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""engine.py FILE: writes a capture in which a datagram is given up, and bytes of an HTTP stream.
+"""engine.py FILE: writes a capture in which datagrams are dropped before they are complete, and HTTP streams have gaps.
 
-A fragment without its others, a request with a hole that its receiver acknowledges, and a datagram a minute later.
+A fragment of IPv4 and one of IPv6 without their others, a gap that its receiver acknowledges, one with more segments
+behind it than may be queued, and a datagram a minute later.
 """
 import struct
 import sys
@@ -28,24 +29,32 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 UDP = struct.pack(">HHHH", 1000, 2000, 24, 0) + bytes(16)
 
 
-def from_client(seq, ack, flags, payload=b""):
-    return ipv4(CLIENT, SERVER, 6, tcp(40000, 80, seq, ack, flags, payload))
+FRAGMENT = struct.pack(">BBHI", 17, 0, 1, 7)  # UDP, the first one, more follow
+IPV6 = struct.pack(">IHBB", 6 << 28, len(FRAGMENT + UDP), 44, 64) + bytes(15) + b"\1" + bytes(15) + b"\2" + FRAGMENT + UDP
+QUEUE_MAX = 128  # STREAM_QUEUE_MAX of flow/stream/stream.h
 
 
-def from_server(seq, ack, flags):
-    return ipv4(SERVER, CLIENT, 6, tcp(80, 40000, seq, ack, flags))
+def from_client(port, seq, ack, flags, payload=b""):
+    return ipv4(CLIENT, SERVER, 6, tcp(port, 80, seq, ack, flags, payload))
 
 
-PACKETS = [
-    (0, ipv4(CLIENT, SERVER, 17, UDP, flags=0x2000)),
-    (1, from_client(100, 0, 0x02)),
-    (1, from_server(500, 101, 0x12)),
-    (1, from_client(101, 501, 0x10)),
-    (1, from_client(101, 501, 0x18, REQUEST)),
-    (1, from_client(101 + len(REQUEST) + 50, 501, 0x18, REQUEST)),
-    (1, from_server(501, 101 + 2 * len(REQUEST) + 50, 0x10)),
-    (90, ipv4(CLIENT, SERVER, 17, UDP)),
-]
+def from_server(port, seq, ack, flags):
+    return ipv4(SERVER, CLIENT, 6, tcp(80, port, seq, ack, flags))
+
+
+def begin(port):
+    """A handshake, a request, and a segment 50 bytes behind it."""
+    return [from_client(port, 100, 0, 0x02), from_server(port, 500, 101, 0x12), from_client(port, 101, 501, 0x10),
+            from_client(port, 101, 501, 0x18, REQUEST),
+            from_client(port, 101 + len(REQUEST) + 50, 501, 0x18, REQUEST)]
+
+
+PACKETS = [(0, ipv4(CLIENT, SERVER, 17, UDP, flags=0x2000)), (0, IPV6)]
+PACKETS += [(1, packet) for packet in begin(40000)]
+PACKETS += [(1, from_server(40000, 501, 101 + 2 * len(REQUEST) + 50, 0x10))]
+PACKETS += [(2, packet) for packet in begin(40001)]
+PACKETS += [(2, from_client(40001, 101 + (2 + i) * len(REQUEST) + 50, 501, 0x18, REQUEST)) for i in range(QUEUE_MAX)]
+PACKETS += [(90, ipv4(CLIENT, SERVER, 17, UDP))]
 
 with open(sys.argv[1], "wb") as out:
     out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
