@@ -24,6 +24,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # not into the source tree
+import attach  # noqa: E402
 import formulas  # noqa: E402
 import live  # noqa: E402
 
@@ -443,6 +444,30 @@ def row_applications(b):
     os.unlink(trace)
 
 
+def row_attach(b):
+    """A tracer attaches to probes and detaches from them, as root (bench/attach.py)."""
+    if os.geteuid() != 0 or shutil.which("bpftrace") is None:
+        b.note("attach", "needs root and bpftrace")
+        return
+    version = subprocess.run(["bpftrace", "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()[1]
+    programs = {"": b.netobsd}
+    if b.args.other is not None:
+        programs["the other netobsd, "] = os.path.abspath(b.args.other)
+    found = attach.measure(programs, b.args.peer_rounds)
+    for (name, what), runs in found.items():
+        text = "%s%s: " % (name, what)
+        b.print_row("attach", text + "sites, bpftrace " + version, runs[0].sites, "")
+        b.print_row("attach", text + "until attached", median(runs, "attach"), "s")
+        b.print_row("attach", text + "until detached", median(runs, "detach"), "s")
+    for name in programs:
+        b.print_row("attach", name + "detaching from a site",
+                    attach.a_site(found[name, "tcp-accept-refused"], found[name, "all probes"]), "ms")
+    for name in programs:
+        if name != "":
+            b.print_row("attach", "all probes, until detached / " + name.rstrip(", "),
+                        ratio(found["", "all probes"], found[name, "all probes"], "detach"), "x")
+
+
 def row_live(b):
     """Live capture against tcpdump (bench/live.py)."""
     live.row_live(b, Failure)
@@ -465,6 +490,7 @@ ROWS = {
     "records": row_records,
     "recorder": row_recorder,
     "apps": row_applications,
+    "attach": row_attach,
     "live": row_live,
     "workers": row_workers,
 }
@@ -495,7 +521,7 @@ def arguments():
     parser.add_argument("--live-buffer", type=int, default=16384, help="kernel buffer of live captures in KiB (16384)")
     parser.add_argument("--drain-buffer", type=int, default=1048576, help="kernel buffer in KiB of the row workers, which must hold all frames (1048576)")
     parser.add_argument("--build", default=".", help="the build directory")
-    parser.add_argument("--other", metavar="NETOBSD", help="live: another netobsd to compare in the same turns")
+    parser.add_argument("--other", metavar="NETOBSD", help="attach, live: another netobsd to compare in the same turns")
     parser.add_argument("--any-build", action="store_true", help="measure a development build, too")
     parser.add_argument("--json", help="write the figures to this file as well")
     args = parser.parse_args()
