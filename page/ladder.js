@@ -153,6 +153,7 @@ function drawLadderNote(row, segments, begin, length) {
 	byId("ladder-choice").value = String(row.index);
 	byId("ladder-back").disabled = begin === 0;
 	byId("ladder-on").disabled = begin + length >= segments.length;
+	byId("ladder-next").disabled = findStriking(1) < 0;
 	const name = row.name ? ` (${row.name})` : "", date = manyDays() ? ` from ${day(row.start)}` : "";
 	const more = segments.length < row.segments ? ", the first on this page of " +
 		`${count(row.segments)} (at most ${count(data.endSegments)} of each end)` : "";
@@ -160,7 +161,28 @@ function drawLadderNote(row, segments, begin, length) {
 		`ended: ${row.reason}. Segments ${length ? begin + 1 : 0} to ${begin + length} ` +
 		`of ${count(segments.length)}${more}. Times in ${zone()}${date}; ` +
 		"the number of a row is that of its packet. A broken line with a cross was sent again later and was " +
-		"probably lost; which of two copies arrived is not in a capture.";
+		"probably lost; which of two copies arrived is not in a capture. The keys n and p go to the next and the " +
+		"previous loss, closed window or reset.";
+}
+
+// A segment that a reader looks for: a copy that was lost or sent again, a closed window, a reset.
+const striking = segment => segment.lost || segment.kind || segment.flags & RST ||
+	(segment.window === 0 && !(segment.flags & SYN));
+
+// The index of the next striking segment behind the one that is marked, or of the one before it (`step` -1); -1 none.
+function findStriking(step) {
+	const { segments } = details[view.selected.detail];
+	const begin = ladder.marked >= 0 ? ladder.marked + step : ladder.page * ladder.rows;
+	for (let i = begin; i >= 0 && i < segments.length; i += step) if (striking(segments[i])) return i;
+	return -1;
+}
+
+function turnToStriking(step) {
+	const { segments } = details[view.selected.detail], found = findStriking(step);
+	if (found < 0) return;
+	markSegment(view.selected, segments[found].frame);
+	drawLadder();
+	scrollToMark();
 }
 
 function startLadder() {
@@ -173,5 +195,12 @@ function startLadder() {
 		on: { change: event => { view.selected = rows[Number(event.target.value)]; redrawAll(); } } },
 	...detailed.map(row => element("option", { value: row.index }, `${rowName(row)} ${row.reason}`)))),
 	element("button", { type: "button", id: "ladder-back", on: { click: turn(-1) } }, "Earlier segments"),
-	element("button", { type: "button", id: "ladder-on", on: { click: turn(1) } }, "Later segments"));
+	element("button", { type: "button", id: "ladder-on", on: { click: turn(1) } }, "Later segments"),
+	element("button", { type: "button", id: "ladder-next", on: { click: () => turnToStriking(1) } },
+		"Next loss, closed window or reset"));
+	byId("ladder").addEventListener("keydown", event => {
+		if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return;
+		if (event.key === "n") turnToStriking(1);
+		if (event.key === "p") turnToStriking(-1);
+	});
 }

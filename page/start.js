@@ -35,6 +35,8 @@ if (data.live) startLive();
 else if (detailed.length) startSegments();
 else hideSegments();
 redrawAll();
+showPlace();
+window.addEventListener("popstate", showPlace);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 let drawnWidth = document.body.clientWidth;
 window.addEventListener("resize", () => {

@@ -33,19 +33,23 @@ const about = us => {
 	const [unit, size] = timeUnits.find(([, size]) => us >= size) || timeUnits[5];
 	return `${Number((us / size).toPrecision(3))} ${unit}`;
 };
-const captureStart = () => BigInt(data.first) / 1000n;
+// Microseconds since the epoch of a time since the first frame, as a number of ms and the µs behind it.
+const sinceEpoch = us => {
+	const time = BigInt(data.first) / 1000n + BigInt(Math.round(us)), micros = (time % 1000n + 1000n) % 1000n;
+	return [Number((time - micros) / 1000n), Number(micros)];
+};
 // The UTC fields of this date are the time in the zone that the page shows, of microseconds since the first frame.
 const zoned = us => {
-	const ms = Number((captureStart() + BigInt(Math.round(us))) / 1000n);
+	const [ms] = sinceEpoch(us);
 	const minutes = view.zone === "local" ? -new Date(ms).getTimezoneOffset() : Number(view.zone);
 	return new Date(ms + minutes * 60000);
 };
 const padded = (n, width = 2) => String(n).padStart(width, "0");
 // The time of day.
 const clock = (us, digits = 6) => {
-	const date = zoned(us), micros = Number((captureStart() + BigInt(Math.round(us))) % 1000000n);
+	const date = zoned(us), [, micros] = sinceEpoch(us);
 	const parts = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(n => padded(n));
-	return parts.join(":") + (digits ? "." + padded(micros, 6).slice(0, digits) : "");
+	return parts.join(":") + (digits ? "." + (padded(date.getUTCMilliseconds(), 3) + padded(micros, 3)).slice(0, digits) : "");
 };
 const day = us => zoned(us).toISOString().slice(0, 10);
 const manyDays = () => day(0) !== day(data.duration);

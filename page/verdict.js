@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sentences, with links to the connections and the packets that show them.
-function selectRow(row, frame) {
-	if (row.detail >= 0) {
-		view.selected = row;
-		markSegment(row, frame);
-		redrawAll();
-		scrollToMark();
-		byId("ladder-title").focus({ preventScroll: true });
-		return;
-	}
-	view.filter = `${row.client} ${row.clientPort} ${row.server} ${row.serverPort}`;
-	redrawAll();
-	byId("connections").scrollIntoView();
-	byId("connections-title").focus({ preventScroll: true });
-}
-
 function evidenceLink([index, frame]) {
 	const row = rows[index];
 	if (!row) return element("span", {}, `packet ${frame}`);
 	const text = rowName(row) + (frame ? `, packet ${frame}` : data.live ? "" : `, from ${moment(row.start)}`);
-	return element("a", { href: row.detail >= 0 ? "#ladder" : "#connections",
+	return element("a", { href: data.live ? "#connections" : placeOf(row, frame),
 		on: { click: event => { event.preventDefault(); selectRow(row, frame); } } }, text);
 }
 
@@ -30,16 +15,21 @@ function drawVerdict() {
 			...sentence.evidence.filter(([index, frame]) => rows[index] || frame).map(evidenceLink)))));
 }
 
+// The name of a file without its directories, which are those of the sender's machine.
+const baseName = path => path.slice(path.lastIndexOf("/") + 1);
+
 function drawCapture() {
 	if (data.live) {
+		document.title = `${location.host} – netobsd`;
 		byId("capture").textContent = (live.failed ? "netobsd does not answer; " : "") +
 			`Since ${clock(0, 0)} ${zone()}, at most 4 minutes: ${plural(data.frames, "packet")}, ` +
 			`${bytes(data.bytes)}; ${plural(data.connections, "connection")} now`;
 		byId("numbers").textContent = "counted since this page was opened, at most 4 minutes";
 		return;
 	}
+	document.title = `${data.files.map(baseName).join(", ")} – netobs report`;
 	const [from, to] = [`${day(0)} ${clock(0)}`, `${day(data.duration)} ${clock(data.duration)}`];
-	byId("capture").textContent = `${data.files.join(", ")}: ` + (data.frames ?
+	byId("capture").textContent = `${data.files.map(baseName).join(", ")}: ` + (data.frames ?
 		`${plural(data.frames, "packet")}, ${bytes(data.bytes)}, ${plural(data.connections, "connection")}; ` +
 		`${from} to ${to} ${zone()}, ${duration(data.duration)}` : "no packet") +
 		(data.filter ? `; filter: ${data.filter}` : "");

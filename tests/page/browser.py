@@ -83,9 +83,9 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=medium,
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
-    def open(self, path):
-        """Opens a file; returns when its scripts have run."""
-        self.visit("file://" + os.path.abspath(path))
+    def open(self, path, place=""):
+        """Opens a file at a place ("#..."); returns when its scripts have run."""
+        self.visit("file://" + os.path.abspath(path) + place)
 
     def visit(self, url):
         """Opens an address; returns when its scripts have run."""

@@ -118,6 +118,20 @@ def check_verdict():
         "(y => texts => [...texts].find(t => t.getAttribute('y') - y == 19).textContent)"
         "(document.querySelector('#ladder-plot rect.f-soft').getAttribute('y'))"
         "(document.querySelectorAll('#ladder-plot text[text-anchor=end]'))")], [1, "37"])
+    check("the address names the place", page.run("location.hash"), "#connection-1-packet-37")
+    check("as the link does", page.each("#verdict-refused a", "e.hash")[0], "#connection-1-packet-37")
+    page.click("#connections-table tbody tr:nth-child(3) button")
+    shown = page.text("#ladder-note").split(",")[0]
+    page.run("new Promise(r => { addEventListener('popstate', () => setTimeout(r), { once: true }); history.back(); })")
+    check("the browser goes back to it", [shown != "Client 198.51.100.66:50000", page.text("#ladder-note").split(",")[0],
+          page.amount("#ladder-plot rect.f-soft")], [True, "Client 198.51.100.66:50000", 1])
+    page.open_page("questions", place=page.each("#verdict-refused a", "e.hash")[1])
+    check("a page opens at the place of its address", [page.text("#ladder-note").split(",")[0],
+          page.amount("#ladder-plot rect.f-soft")], ["Client 198.51.100.66:50001", 1])
+    page.open_page("questions", place="#connection-99999")
+    check("but not at one that it does not have", page.faults, [])
+    check("its title", page.run("document.title"), "questions.pcap – netobs report")
+    check("the capture without its directories", page.text("#capture").split(": ")[0], "questions.pcap")
     check("numbers of packets", page.text("#numbers").split("; ")[1], "the numbers of packets are those of Wireshark")
     page.open_page("none")
     page.click("#verdict-refused a")
@@ -274,6 +288,14 @@ def check_ladder():
            ["last-ack", 13], ["fin-wait-2", 13], ["closed", 14], ["time-wait", 14]])
     check("numbers of packets", [t for t in page.texts("#ladder-plot text[text-anchor=end].faint") if t.isdigit()],
           [str(number) for number in range(21, 36)])
+    marked = "[...document.querySelectorAll('#ladder-plot rect.f-soft')].map(e => (e.getAttribute('y') - 33) / 30)"
+    page.focus("#ladder-title")
+    found = []
+    for key in "n", "n", "n", "p", "n", "n", "n":
+        page.key(key)
+        found.append(page.run(marked))
+    check("keys go to losses, closed windows and resets", found, [[8], [9], [10], [9], [10], [10], [10]])
+    check("as the button does", page.run("document.getElementById('ladder-next').disabled"))
     check("no other page of segments", page.each("#ladder-back, #ladder-on", "e.disabled"), [True, True])
     page.choose("ladder-choice", "0")
     check("the list selects a connection", page.text("#ladder-note")[:26], "Client 198.51.100.66:50000")

@@ -13,9 +13,12 @@ class Reader(Browser):
         super().__init__(os.path.join(directory, "profile"), zone="Asia/Kathmandu")
         self.directory = directory
 
-    def open_page(self, name, width=1280, dark=False):
+    def open_page(self, name, width=1280, dark=False, place=""):
+        """Opens a page at a place, the part of its address behind its name."""
         self.view(width, 900, dark)
-        self.open(os.path.join(self.directory, name + ".html"))
+        if place:
+            self.visit("about:blank")  # a place in the page that is open is no new page
+        self.open(os.path.join(self.directory, name + ".html"), place)
 
     def each(self, selector, expression):
         """The values of an expression for `e`, each element of a selector."""
