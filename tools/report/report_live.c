@@ -93,8 +93,9 @@ report_live_activate(struct report_live *live, pcap_t *pcap)
 	(void)pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
 	status = pcap_activate(pcap);
 	if (status < 0)
-		return report_live_fail(live, "cannot capture %s: %s", live->interface,
-					status == PCAP_ERROR ? pcap_geterr(pcap) : pcap_statustostr(status));
+		return report_live_fail(live, "cannot capture %s: %s%s", live->interface,
+					status == PCAP_ERROR ? pcap_geterr(pcap) : pcap_statustostr(status),
+					status == PCAP_ERROR_PERM_DENIED ? "; run netobs report as root" : "");
 	if (pcap_setnonblock(pcap, 1, errors) != 0)
 		return report_live_fail(live, "cannot capture %s: %s", live->interface, errors);
 	return report_live_filter(live, pcap);

@@ -212,7 +212,7 @@ report_make(struct report_request *request, struct report_capture *capture)
 	if (capture->no_memory || detail.no_memory)
 		report_die("out of memory", "");
 	if (!report_page_write(stdout, capture, &detail, &input))
-		report_die("cannot write the page", "");
+		report_die("cannot write the page: ", strerror(errno));
 	free(detail.segments);
 	free(detail.changes);
 	free(detail.ends);

@@ -193,6 +193,8 @@ refuses "a duration" "such as 60s, 5m or 1h" -i lo --for 5x
 refuses "an interface and a capture" "not of both" -i lo "$captures/http.pcap"
 refuses "two interfaces" "not also of lo" -i lo -i lo
 refuses "an interface that is not there" "cannot capture netobs-none" -i netobs-none
+setpriv --bounding-set -net_raw "$top/scripts/netobs" report -i lo --for 1 >"$tmp/page" 2>"$tmp/err"
+is "an interface without permission" "$? $(grep -c 'cannot capture lo: .*; run netobs report as root$' "$tmp/err")" "1 1"
 refuses "an option of conns" "are of netobs conns" --sort client "$captures/http.pcap"
 
 # fails NAME MESSAGE LINE: with a netobsd that is a script of this line
@@ -210,7 +212,7 @@ fails "one that fails in the second pass" "netobsd failed when it read the captu
 is "no netobsd" "$? $(cat "$tmp/err")" "1 netobs-report: cannot run $tmp/none: No such file or directory"
 if [ -c /dev/full ]; then
 	report "$captures/http.pcap" 2>"$tmp/err" >/dev/full
-	is "a full disk" "$? $(cat "$tmp/err")" "1 netobs-report: cannot write the page"
+	is "a full disk" "$? $(cat "$tmp/err")" "1 netobs-report: cannot write the page: No space left on device"
 fi
 
 # -------------------------------------------------------------------------------------------------------- an interface
