@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the word that a misspelt one was probably meant to be.  scripts/nearest.awk is the same rule for scripts. */
+/* Finds the word that a misspelt one was probably meant to be; capital letters do not matter.  scripts/nearest.awk is
+ * the same rule for scripts. */
 #ifndef NETOBS_PROBES_NEAREST_H
 #define NETOBS_PROBES_NEAREST_H
 
@@ -15,7 +16,7 @@ struct nearest {
 	const char *word; /* the misspelt word, `length` bytes */
 	size_t length;
 	const char *found;   /* the nearest candidate; NULL: none is near */
-	unsigned most_edits; /* a candidate with more edits is not near */
+	int most_edits;	   /* a candidate with more edits is not near; -1: none is */
 };
 
 /* Begins a search.  `word` must stay until its end. */

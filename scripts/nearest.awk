@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The "did you mean" of the scripts; daemon/base/nearest.c is the same rule in C.
+# The "did you mean" of the scripts; probes/nearest.c is the same rule in C.
 #
 #	awk -v misspelt=WORD -v candidates=LIST -f nearest.awk
 #
@@ -19,6 +19,8 @@ function min3(a, b, c) {
 
 # edits(A, B): insertions, deletions, substitutions and swaps of neighbours that make B of A
 function edits(a, b, m, n, i, j, cost, d) {
+	a = tolower(a)
+	b = tolower(b)
 	m = length(a)
 	n = length(b)
 	for (i = 0; i <= m; i++)

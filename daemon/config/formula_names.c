@@ -86,28 +86,44 @@ formula_names_select_probes(const struct config *config, const char *list, bool 
 	return true;
 }
 
-bool
-formula_names_check_one(const struct config *config, const char *name, size_t length, char *error, size_t size)
+const char *
+formula_names_hint(const struct config *config, const char *name, size_t length, char hint[NEAREST_HINT_MAX])
 {
-	char names[FORMULAS_MAX][FORMULA_NAME_MAX + 1], hint[NEAREST_HINT_MAX];
+	char names[FORMULAS_MAX][FORMULA_NAME_MAX + 1];
 	struct nearest nearest;
 
 	nearest_begin(&nearest, name, length);
 	for (size_t i = 0; i < FORMULAS_MAX && config->formulas[i] != NULL; i++) {
 		formula_names_of_definition(config->formulas[i], names[i]);
-		if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
-			return true;
 		nearest_consider(&nearest, names[i]);
 	}
-	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		const char *probe = manifest_probes[i].name;
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		nearest_consider(&nearest, manifest_probes[i].name);
+	return nearest_hint(&nearest, "", hint);
+}
 
-		if (strlen(probe) == length && strncmp(probe, name, length) == 0)
+/* Whether `name`, of `length` bytes, is this one. */
+static bool
+name_equals(const char *candidate, const char *name, size_t length)
+{
+	return strlen(candidate) == length && strncmp(candidate, name, length) == 0;
+}
+
+bool
+formula_names_check_one(const struct config *config, const char *name, size_t length, char *error, size_t size)
+{
+	char formula[FORMULA_NAME_MAX + 1], hint[NEAREST_HINT_MAX];
+
+	for (size_t i = 0; config->formulas[i] != NULL; i++) {
+		formula_names_of_definition(config->formulas[i], formula);
+		if (name_equals(formula, name, length))
 			return true;
-		nearest_consider(&nearest, probe);
 	}
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (name_equals(manifest_probes[i].name, name, length))
+			return true;
 	snprintf(error, size, "there is no formula or probe \"%.*s\"%s", length < 60 ? (int)length : 60, name,
-		 nearest_hint(&nearest, "", hint));
+		 formula_names_hint(config, name, length, hint));
 	return false;
 }
 

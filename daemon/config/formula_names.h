@@ -8,6 +8,7 @@
 
 #include "daemon/config/config.h"
 #include "formulas/formula.h"
+#include "probes/nearest.h"
 
 /* Whether a comma-separated list of names and wildcards selects this name; NULL selects all. */
 bool formula_names_select(const char *list, const char *name);
@@ -18,6 +19,11 @@ bool formula_names_select_probes(const struct config *config, const char *list, 
 
 /* Whether `name`, of `length` bytes, is a probe or a formula of the configuration.  False, with `error`. */
 bool formula_names_check_one(const struct config *config, const char *name, size_t length, char *error, size_t size);
+
+/* Writes " (did you mean NAME?)" of a probe or a formula of the configuration, or nothing if none is near.  Returns
+ * `hint`. */
+const char *formula_names_hint(const struct config *config, const char *name, size_t length,
+			       char hint[NEAREST_HINT_MAX]);
 
 /* Copies the name that a definition begins with. */
 void formula_names_of_definition(const char *definition, char name[FORMULA_NAME_MAX + 1]);

@@ -687,7 +687,7 @@ value_check_probes(const struct config *config, const char *list, char *error, s
 	if (formula_names_select_probes(config, list, selected, &unknown, &length))
 		return true;
 	snprintf(error, size, "there is no probe \"%.*s\"%s; netobsd --list-probes lists them all",
-		 length < 60 ? (int)length : 60, unknown, options_probe_hint(unknown, length, hint));
+		 length < 60 ? (int)length : 60, unknown, formula_names_hint(config, unknown, length, hint));
 	return false;
 }
 

@@ -108,10 +108,9 @@ const struct option_row *options_find_setting(const char *name);
 /* Whether both configurations have the same values for the row. */
 bool options_values_equal(const struct option_row *row, const struct config *a, const struct config *b);
 
-/* " (did you mean --NAME?)" for an unknown option, " (did you mean NAME?)" for an unknown setting or probe; "" if no
- * name is near (options_help.c). */
+/* " (did you mean --NAME?)" for an unknown option, " (did you mean NAME?)" for an unknown setting; "" if no name is
+ * near (options_help.c). */
 const char *options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_HINT_MAX]);
-const char *options_probe_hint(const char *name, size_t length, char hint[NEAREST_HINT_MAX]);
 
 /* --help (options_help.c). */
 extern const char *const option_group_titles[GROUP_COUNT];

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "daemon/config/options.h"
-#include "probes/manifest.h"
 #include "probes/nearest.h"
 
 #define HELP_COLUMN 34
@@ -94,15 +93,4 @@ options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_H
 		if (options_table[i].source != (settings ? OPTION_COMMAND_LINE : OPTION_CONFIG_FILE))
 			nearest_consider(&nearest, options_table[i].name);
 	return nearest_hint(&nearest, settings ? "" : "--", hint);
-}
-
-const char *
-options_probe_hint(const char *name, size_t length, char hint[NEAREST_HINT_MAX])
-{
-	struct nearest nearest;
-
-	nearest_begin(&nearest, name, length);
-	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		nearest_consider(&nearest, manifest_probes[i].name);
-	return nearest_hint(&nearest, "", hint);
 }

@@ -124,6 +124,60 @@ static const struct {
     {"cid", filter_set_cid, "a connection id"},
 };
 
+/* Whether words contain an operator of expressions, which conditions do not have. */
+static bool
+filter_is_expression(char *const words[], unsigned count)
+{
+	static const char *const operators[] = {"in", "like", "matches", "contains", "and", "or", "not"};
+
+	for (unsigned i = 0; i < count; i++) {
+		if (strpbrk(words[i], "<>!&|~(\"") != NULL || strstr(words[i], "==") != NULL)
+			return true;
+		for (size_t j = 0; j < sizeof operators / sizeof operators[0]; j++)
+			if (strcmp(words[i], operators[j]) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Describes an expression that has no "where", or a misspelt one, in front. */
+static void
+filter_explain_expression(char *const words[], unsigned count, char *error, size_t size)
+{
+	char text[80], hint[NEAREST_HINT_MAX];
+	struct text_buffer expression = {.bytes = text, .size = sizeof text};
+	struct nearest nearest;
+
+	nearest_begin(&nearest, words[0], strlen(words[0]));
+	nearest_consider(&nearest, "where");
+	if (nearest.found != NULL) {
+		snprintf(error, size, "unknown condition \"%.20s\"%s", words[0], nearest_hint(&nearest, "", hint));
+		return;
+	}
+	for (unsigned i = 0; i < count && !expression.truncated; i++)
+		text_add_format(&expression, " %s", words[i]);
+	snprintf(error, size, "an expression needs the word \"where\" in front: where%s%s", text,
+		 expression.truncated || count == WORDS_MAX ? "..." : "");
+}
+
+static void
+filter_explain_unknown(char *const words[], unsigned count, char *error, size_t size)
+{
+	char hint[NEAREST_HINT_MAX];
+	struct nearest nearest;
+
+	if (filter_is_expression(words, count)) {
+		filter_explain_expression(words, count, error, size);
+		return;
+	}
+	nearest_begin(&nearest, words[0], strcspn(words[0], "="));
+	for (size_t i = 0; i < sizeof filter_conditions / sizeof filter_conditions[0]; i++)
+		nearest_consider(&nearest, filter_conditions[i].key);
+	nearest_consider(&nearest, "where");
+	snprintf(error, size, "unknown condition \"%.20s\"%s: state, port, host, proto, cid or where EXPRESSION",
+		 words[0], nearest_hint(&nearest, "", hint));
+}
+
 /* Parses "port 80" or "port=80".  Returns the number of words used, 0 with `error` if they are invalid. */
 static unsigned
 filter_parse_condition(struct control_filter *filter, char *const words[], unsigned count, char *error, size_t size)
@@ -141,9 +195,7 @@ filter_parse_condition(struct control_filter *filter, char *const words[], unsig
 		snprintf(error, size, "%s: expected %s", filter_conditions[i].key, filter_conditions[i].wanted);
 		return 0;
 	}
-	snprintf(error, size,
-		 "unknown condition \"%.20s\": state, port, host, proto, cid or where EXPRESSION",
-		 words[0]);
+	filter_explain_unknown(words, count, error, size);
 	return 0;
 }
 
@@ -501,6 +553,10 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	if (operands != NULL)
 		request->expression = control_cut_expression(operands, &request->json);
 	count = control_split_words(line, words, &request->json);
+	if (count > WORDS_MAX && operands != NULL && filter_is_expression(words + 1, WORDS_MAX)) {
+		filter_explain_expression(words + 1, WORDS_MAX, error, size);
+		return false;
+	}
 	if (count == 0 || count > WORDS_MAX) {
 		snprintf(error, size, count == 0 ? "the request is empty" : "the request has more than %d words",
 			 WORDS_MAX);

@@ -35,6 +35,9 @@ test_edits_of_each_kind(void **state)
 	assert_string_equal(hint_for("strikt"), " (did you mean --strict?)");	     /* another */
 	assert_string_equal(hint_for("tcp-recieve"), " (did you mean --tcp-receive?)"); /* swapped */
 	assert_string_equal(hint_for("pcp-receive"), " (did you mean --tcp-receive?)"); /* first of two */
+	assert_string_equal(hint_for("STATUT"), " (did you mean --status?)");
+	assert_string_equal(hint_for("UDP-RECEIVE"), " (did you mean --udp-receive?)"); /* nearer than tcp-receive */
+	assert_string_equal(hint_for("TCP-Sned"), " (did you mean --tcp-send?)");     /* capitals */
 	assert_string_equal(hint_for("summary"), " (did you mean --summary?)");
 }
 
@@ -59,7 +62,8 @@ test_distant_words(void **state)
 static void
 test_same_as_awk(void **state)
 {
-	static const char *const misspelt[] = {"stric", "tcp-recieve", "pcp-receive", "frobnicate", "statsu", "b"};
+	static const char *const misspelt[] = {"stric",	     "tcp-recieve", "pcp-receive", "frobnicate",
+					       "statsu", "b",	       "STATUS"};
 	const char *top = getenv("top_srcdir");
 	char command[512], line[128];
 

@@ -113,6 +113,10 @@ check "its segments, with a decimal place" awk -F : 'NR == 4 { exit !($4 ~ /^[0-
 is "a connection that is idle" "$(awk -F : 'NR == 6 { print $1, $2, $3, $4 }' "$tmp/rates")" "7001 0 0 0.0"
 is "connection ids are no rates" "$(awk -F : 'NR > 3 { print $5 }' "$tmp/rates" | sort)" "$(ctl -o cid -P proto tcp | sort)"
 mistake "a wrong field" "connections have no field \"outbyte\".*outbytes" -o outbyte
+mistake "a name with a unit" 'connections have no field "rtt_us" .did you mean rtt[?].; netobsctl' -o rtt_us
+mistake "a field to sort by" 'connections have no field "rtt_us" .did you mean rtt[?].; netobsctl' -o cid --sort -rtt_us
+mistake "a title" 'connections have no field "RTT" .did you mean rtt[?].; netobsctl' -o RTT
+mistake "an expression without where" 'an expression needs the word "where" in front: where client_bytes > 500$' 'client_bytes > 500'
 mistake "no fields" "connections have no field \"\"" -o ''
 mistake "a wrong limit" "--limit: expected a number" -o cid --limit 0
 mistake "--sort alone" "--sort, --limit, -i, -c and -P need -o" --sort cid

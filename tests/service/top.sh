@@ -110,6 +110,8 @@ keys / 'port 9' Enter
 sees "/: conditions" '^0 connections .* port 9$'
 keys / 'size 9' Enter
 sees "a wrong condition" '^unknown condition "size"'
+keys / 'client_bytes > 5' Enter
+sees "an expression without where: the cure" '^an expression needs the word "where" in front: where client_bytes > 5'
 keys / Enter
 sees "none: every connection" '^4 connections '
 
@@ -203,7 +205,10 @@ mistake() {
 	check "$mistake_name: message" grep -qE "^netobsctl: $mistake_pattern" "$tmp/err"
 }
 mistake "no terminal" "top needs a terminal"
-mistake "a field that top does not have" "--sort: top shows cid,.*, not: mss" --sort mss
+mistake "a field that top does not have" '--sort: top has no field "mss", only cid,' --sort mss
+mistake "a misspelt one" '--sort: top has no field "rtt_us" .did you mean rtt[?]., only cid,' --sort -rtt_us
+mistake "a title" '--sort: top has no field "RTT" .did you mean rtt[?]., only cid,' --sort RTT
+mistake "an expression without where" 'an expression needs the word "where" in front: where client_bytes > 5$' 'client_bytes > 5'
 mistake "a wrong interval" "-i: expected seconds" -i 0
 mistake "an option of connections" "of these options, top has --sort and -i only" -P
 mistake "a wrong condition from the beginning" "unknown condition" size 3

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/nearest.h"
 #include "tools/connections/connection_list.h"
 #include "tools/connections/terminal.h"
 #include "tools/connections/top_screen.h"
@@ -421,6 +422,22 @@ top_choose_fields(struct top *top, const char *sort)
 	       top->columns.count == top->columns.shown;
 }
 
+/* Prints that top does not have a field. */
+static int
+top_log_unknown_field(const struct top *top, const char *sort)
+{
+	char hint[NEAREST_HINT_MAX], message[512];
+	struct nearest nearest;
+	const char *name = sort + (sort[0] == '-');
+
+	nearest_begin(&nearest, name, strlen(name));
+	for (unsigned i = 0; i < top->columns.shown; i++)
+		nearest_consider(&nearest, top->columns.titles[i]);
+	snprintf(message, sizeof message, "--sort: top has no field \"%.40s\"%s, only %s", name,
+		 nearest_hint(&nearest, "", hint), TOP_FIELDS);
+	return client_log_error(message, NULL);
+}
+
 int
 top_run(const char *path, char *const *words, int count, const struct connections_options *options)
 {
@@ -431,7 +448,7 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	if (!connections_parse_interval(options->interval, &top.screen.interval))
 		return client_log_error("-i: expected seconds from 0.1 to 86400, not", options->interval);
 	if (!top_choose_fields(&top, options->sort))
-		return client_log_error("--sort: top shows " TOP_FIELDS ", not", options->sort);
+		return top_log_unknown_field(&top, options->sort);
 	if (!top_set_filter(&top, words, count))
 		return client_log_error("the conditions are too long", NULL);
 	if (top.screen.interval == 0)

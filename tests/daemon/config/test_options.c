@@ -195,6 +195,8 @@ test_print(void **state)
 	takes("-r file --formula f=tcp-send --print=f --print-fields tcp_sport");
 	refuses("-r file --print --format xml", "text or json");
 	refuses("-r file --print=", "probe");
+	refuses("-r file --formula slow-one=tcp-send --print=slow-oen", "(did you mean slow-one?)");
+	refuses("-r file --print=TCP-SEND", "(did you mean tcp-send?)");
 }
 
 static void

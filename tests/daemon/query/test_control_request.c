@@ -93,6 +93,42 @@ test_bad(void **state)
 	}
 }
 
+/* The error of a filter names the cure. */
+static void
+test_hints_of_a_filter(void **state)
+{
+	static const struct {
+		const char *line, *error;
+	} bad[] = {
+	    {"connections client_resent > 3",
+	     "an expression needs the word \"where\" in front: where client_resent > 3"},
+	    {"connections --fields=cid port 80 client_bytes>3", "an expression needs the word \"where\" in front: "
+								"where client_bytes>3"},
+	    {"connections client_comm like x*",
+	     "an expression needs the word \"where\" in front: where client_comm like x*"},
+	    {"connections a > 1 && b > 2 && c > 3 && d > 4 && e > 5",
+	     "an expression needs the word \"where\" in front: where a > 1 && b > 2 && c > 3 && d > 4 &&..."},
+	    {"connections aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa > 1",
+	     "an expression needs the word \"where\" in front: where "
+	     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."},
+	    {"connections whrre client_resent > 3", "unknown condition \"whrre\" (did you mean where?)"},
+	    {"connections whrre x", "unknown condition \"whrre\" (did you mean where?): "
+				    "state, port, host, proto, cid or where EXPRESSION"},
+	    {"connections prot=80", "unknown condition \"prot=80\" (did you mean port?): state, port, host, proto, cid "
+				    "or where EXPRESSION"},
+	    {"connections size 3",
+	     "unknown condition \"size\": state, port, host, proto, cid or where EXPRESSION"},
+	};
+	struct control_request request;
+	char why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_false(parse(bad[i].line, &request, why));
+		assert_string_equal(why, bad[i].error);
+	}
+}
+
 /* Names and fields in any order; both stay whole. */
 static void
 test_stream(void **state)
@@ -234,7 +270,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter), cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter),
+	    cmocka_unit_test(test_hints_of_a_filter), cmocka_unit_test(test_bad),
 	    cmocka_unit_test(test_stream),
 	    cmocka_unit_test(test_closed),
 	    cmocka_unit_test(test_write), cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
