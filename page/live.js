@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page that netobsd serves: its counters, asked for once a second, and its open connections become the data of the page.
 const LIVE_SECONDS = 240;
+// Connections in an answer of netobsd, at most: LIVE_CONNECTIONS_MAX of daemon/metrics/live_page.h.
+const LIVE_ROWS = 1000;
+// An answer that takes longer is none, milliseconds.
+const LIVE_PATIENCE = 5000;
 const live = { samples: [], failed: false, paused: false };
 
 // The series of a text in the format of Prometheus: name with labels to value.
@@ -67,23 +71,30 @@ function liveVerdict(from, to) {
 	].sort((a, b) => b.weight - a.weight);
 }
 
-// A line of /connections as a row of the table: the end with the smaller port is taken for the server.
-function liveRow(line, index, from, to) {
-	const { proto, start, near, far } = JSON.parse(line), [client, server] = near.port >= far.port ? [near, far] : [far, near];
-	const protocol = { tcp: 6, udp: 17, sctp: 132 }[proto.toLowerCase()];
-	return { index, start: start / 1000 - from, duration: Math.max(0, to - start / 1000), protocol, client: client.address,
-		clientPort: client.port, server: server.address, serverPort: server.port, clientBytes: client.bytes, serverBytes: server.bytes,
-		clientResent: client.retransmits, serverResent: server.retransmits, clientZero: 0, serverZero: 0, handshake: -1, answerMean: -1,
-		answerMax: -1, rtt: near.srtt_us || -1, reason: near.state, name: "", detail: -1, segments: near.packets + far.packets, opened: true };
+// The states of both ends, the client's first.
+const liveState = (client, server) => client.state === server.state ? client.state.replace(/^-$/, "–") : `${client.state} / ${server.state}`;
+
+// An object of /connections as a row of the table; `opened`: the packet that opened the connection was captured.
+function liveRow({ proto, start, last, client: name, role, near, far }, from, to) {
+	const [client, server] = name === "near" ? [near, far] : [far, near];
+	return { start: start / 1000 - from, duration: Math.max(0, to - start / 1000), idle: Math.max(0, to - last / 1000),
+		protocol: { tcp: 6, udp: 17, sctp: 132 }[proto], client: client.address, clientPort: client.port, server: server.address,
+		serverPort: server.port, clientBytes: client.bytes, serverBytes: server.bytes, clientResent: client.retransmits,
+		serverResent: server.retransmits, rtt: near.srtt_us || -1, reason: liveState(client, server), name: "", detail: -1,
+		opened: role === "seen" };
 }
 
+// What each address has sent and received; a connection of an address with itself is one.
 function liveTalkers() {
 	const sums = new Map();
-	for (const row of rows)
-		for (const [address, sent, received] of [[row.client, row.clientBytes, row.serverBytes], [row.server, row.serverBytes, row.clientBytes]]) {
-			const sum = sums.get(address) || [address, 0, 0, 0];
-			sums.set(address, [address, sum[1] + sent, sum[2] + received, sum[3] + 1]);
-		}
+	const add = (address, sent, received, connections) => {
+		const sum = sums.get(address) || [address, 0, 0, 0];
+		sums.set(address, [address, sum[1] + sent, sum[2] + received, sum[3] + connections]);
+	};
+	for (const row of rows) {
+		add(row.client, row.clientBytes, row.serverBytes, 1);
+		add(row.server, row.serverBytes, row.clientBytes, row.client === row.server ? 0 : 1);
+	}
 	return [...sums.values()].sort((a, b) => b[1] + b[2] - a[1] - a[2]).slice(0, 10);
 }
 
@@ -91,8 +102,12 @@ function liveTalkers() {
 const recentSamples = (values, time) => live.samples.filter(sample => sample.time <= time && time - sample.time <= LIVE_SECONDS * 1e6 &&
 	valueOf(sample, "start_time_seconds") === values.get("start_time_seconds"));
 
-// Takes a sample and the lines of the connections, at a time in microseconds since the epoch.
-function takeLive(values, lines, time) {
+// The connections that netobsd tracks and that have not ended, by the state of one end.
+const openConnections = sample => [...sample.values].reduce((sum, [series, value]) =>
+	series.startsWith("connections_by_state{") && !/state="(time-wait|closed)"/.test(series) ? sum + value : sum, 0);
+
+// Takes a sample and the connections, at a time in microseconds since the epoch; the newest connection becomes the first row.
+function takeLive(values, connections, time) {
 	live.samples = recentSamples(values, time).concat({ time, values });
 	const from = live.samples[0], last = live.samples[live.samples.length - 1];
 	data.first = String(BigInt(Math.round(from.time)) * 1000n);
@@ -107,21 +122,26 @@ function takeLive(values, lines, time) {
 		closed: perSecond((a, b) => ended(a, b, "fin")), failed: perSecond((a, b) => ["reset-by-client", "reset-by-server", "refused",
 			"no-answer"].reduce((sum, reason) => sum + ended(a, b, reason), 0)) };
 	data.verdict = liveVerdict(from, last);
-	data.connections = valueOf(last, "connections");
-	rows.splice(0, rows.length, ...lines.map((line, index) => liveRow(line, index, from.time, last.time)));
+	rows.splice(0, rows.length, ...connections.map(connection => liveRow(connection, from.time, last.time))
+		.sort((a, b) => b.start - a.start));
+	rows.forEach((row, index) => { row.index = index; });
+	data.connections = rows.length < LIVE_ROWS ? rows.length : Math.max(rows.length, openConnections(last));
 	data.talkers = liveTalkers();
 }
 
 async function askLive() {
 	const texts = await Promise.all(["metrics", "connections"].map(async path => {
-		const answer = await fetch("/" + path, { cache: "no-store" });
+		const answer = await fetch("/" + path, { cache: "no-store", signal: AbortSignal.timeout(LIVE_PATIENCE) });
 		if (!answer.ok) throw new Error(path);
 		return answer.text();
 	}));
-	takeLive(parseMetrics(texts[0]), texts[1].split("\n").filter(line => line[0] === "{"), Date.now() * 1000);
+	const [{ time }, ...connections] = texts[1].split("\n").filter(line => line).map(line => JSON.parse(line));
+	takeLive(parseMetrics(texts[0]), connections, time / 1000);
 }
 
 function startLive() {
+	byId("volume").previousElementSibling.textContent = "Bytes and packets over time";
+	document.title = document.querySelector("h1").textContent = "netobsd, live";
 	for (const id of ["lanes", "ladder", "sequence"]) {
 		byId(id).hidden = true;
 		document.querySelector(`nav a[href="#${id}"]`).hidden = true;

@@ -6,8 +6,11 @@ const legend = [["data", "data; established"], ["opening", "opening, and a SYN s
 	["failure", "failure: lost, timeout, reset, refused, no answer"],
 	["neutral", "no trouble: volume, ended, spurious retransmission"]];
 
+// The colours of the page that netobsd serves, which has no segments.
+const liveColours = ["data", "opening", "closing", "failure", "neutral"];
+
 function drawLegend() {
-	byId("legend").replaceChildren(...legend.map(([colour, text]) => {
+	byId("legend").replaceChildren(...legend.filter(([colour]) => !data.live || liveColours.includes(colour)).map(([colour, text]) => {
 		const box = svgElement("svg", { width: 12, height: 12, "aria-hidden": "true" });
 		box.append(svgElement("rect", { width: 12, height: 12, class: "f-" + colour }));
 		return element("li", {}, box, text);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of connections, which also has those without detail.
-const columns = [
+const clientText = row => clientName(row) + (row.opened ? "" : " ?");
+const reportColumns = [
 	["start", row => row.start, row => moment(row.start), false],
 	["time", row => row.duration, row => duration(row.duration), true],
 	["proto", row => row.protocol, row => protocols[row.protocol] || String(row.protocol), false],
-	["client", clientName, row => clientName(row) + (row.opened ? "" : " ?"), false],
+	["client", clientName, clientText, false],
 	["server", serverName, serverName, false],
 	["sent", row => row.clientBytes, row => bytes(row.clientBytes), true],
 	["received", row => row.serverBytes, row => bytes(row.serverBytes), true],
@@ -17,6 +18,22 @@ const columns = [
 	["end", row => row.reason, row => row.reason, false],
 	["name", row => row.name, row => row.name, false],
 ];
+const today = us => day(us) === day(data.duration);
+const liveColumns = [
+	["start", row => row.start, row => (today(row.start) ? "" : day(row.start) + " ") + clock(row.start, 3), false],
+	["age", row => row.duration, row => age(row.duration), true],
+	["idle", row => row.idle, row => age(row.idle), true],
+	["proto", row => row.protocol, row => protocols[row.protocol], false],
+	["client", clientName, clientText, false],
+	["server", serverName, serverName, false],
+	["sent", row => row.clientBytes, row => bytes(row.clientBytes), true],
+	["received", row => row.serverBytes, row => bytes(row.serverBytes), true],
+	["sent again", row => row.clientResent + row.serverResent,
+		row => `${row.clientResent} / ${row.serverResent}`, true],
+	["round trip", row => row.rtt, row => duration(row.rtt), true],
+	["state", row => row.reason, row => row.reason, false],
+];
+const columns = data.live ? liveColumns : reportColumns;
 const table = { shown: 50, column: -1, reverse: false };
 const wordsOf = row => [row.client, row.clientPort, row.server, row.serverPort, row.reason, row.name,
 	protocols[row.protocol]].join(" ").toLowerCase();
@@ -61,14 +78,15 @@ function tableRow(row) {
 		element("td", { class: number ? "number" : classes[name] ?? null }, text(row))));
 }
 
-const liveNote = hidden => `${plural(data.connections, "connection")} now` +
-	(hidden > 0 ? `, of which ${count(rows.length)} are on this page` : "") +
-	"; the end with the smaller port is taken for the server. Segments: netobs report -i INTERFACE --for 60s.";
+const liveNote = hidden => [`${plural(data.connections, "open connection")}, newest first` +
+	(hidden > 0 ? `; ${count(rows.length)} of them are on this page` : "") + ". Where two numbers or states stand, " +
+	"the first is the client's. ? behind a client: the packet that opened the connection was not captured, or UDP has " +
+	"none; the ports, or the first packet, decide. Segments: ", element("code", {}, "netobs report -i INTERFACE --for 60s"), "."];
 
-const reportNote = hidden => `${plural(data.connections, "connection")}, worst first` +
+const reportNote = hidden => [`${plural(data.connections, "connection")}, worst first` +
 	(hidden ? `; only the ${count(rows.length)} with most trouble are on this page, netobs conns prints all` : "") +
 	`. Segments are on this page for ${plural(detailed.length, "connection")} (--top). ` +
-	"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured.";
+	"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured."];
 
 // Puts a table in place of the one that is shown.  The button that has the focus keeps it.
 function replaceTable(made) {
@@ -80,7 +98,7 @@ function replaceTable(made) {
 
 function drawTable() {
 	const found = sortRows(rows.filter(matches)), hidden = data.connections - rows.length;
-	byId("connections-note").textContent = (data.live ? liveNote : reportNote)(hidden);
+	byId("connections-note").replaceChildren(...(data.live ? liveNote : reportNote)(hidden));
 	if (byId("filter").value.trim() !== view.filter) byId("filter").value = view.filter;
 	byId("found").textContent = plural(found.length, "connection");
 	const filtered = view.filter ? `${plural(found.length, "connection")} with the words “${view.filter}”. ` : "";
@@ -104,6 +122,6 @@ function startTable() {
 	const worstFirst = () => { view.filter = ""; table.column = -1; redrawAll(); };
 	const showMore = () => { table.shown += 200; drawTable(); };
 	byId("connections-controls").append(
-		element("button", { type: "button", on: { click: worstFirst } }, "All, worst first"),
+		element("button", { type: "button", on: { click: worstFirst } }, data.live ? "All, newest first" : "All, worst first"),
 		element("button", { type: "button", id: "more", on: { click: showMore } }, "More rows"));
 }

@@ -28,6 +28,11 @@ const duration = us => {
 	return us >= 1e3 ? `${(us / 1e3).toFixed(3)} ms` : `${us} µs`;
 };
 const timeUnits = [["d", 86400e6], ["h", 3600e6], ["min", 60e6], ["s", 1e6], ["ms", 1e3], ["µs", 1]];
+// A duration in whole seconds.
+const age = us => {
+	const minutes = us >= 60e6 ? `${Math.floor(us / 60e6)} min ` : "";
+	return us >= 3600e6 ? duration(us) : minutes + `${Math.floor(us % 60e6 / 1e6)} s`;
+};
 // A duration with three digits.
 const about = us => {
 	const [unit, size] = timeUnits.find(([, size]) => us >= size) || timeUnits[5];

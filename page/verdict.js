@@ -21,9 +21,10 @@ const baseName = path => path.slice(path.lastIndexOf("/") + 1);
 function drawCapture() {
 	if (data.live) {
 		document.title = `${location.host} – netobsd`;
-		byId("capture").textContent = (live.failed ? "netobsd does not answer; " : "") +
-			`Since ${clock(0, 0)} ${zone()}, at most 4 minutes: ${plural(data.frames, "packet")}, ` +
-			`${bytes(data.bytes)}; ${plural(data.connections, "connection")} now`;
+		const since = live.samples.length ? `; what follows is from ${clock(data.duration, 0)} ${zone()}` : "";
+		const none = live.failed ? `netobsd does not answer, again in a second${since}. ` : "";
+		byId("capture").textContent = none + (live.samples.length ? `Since ${clock(0, 0)} ${zone()}, at most 4 minutes: ` +
+			`${plural(data.frames, "packet")}, ${bytes(data.bytes)}; ${plural(data.connections, "open connection")}` : "");
 		byId("numbers").textContent = "counted since this page was opened, at most 4 minutes";
 		return;
 	}

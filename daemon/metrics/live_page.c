@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/base/clock.h"
+
 static const char live_data[] = "{\"live\":true}";
 
 /* Whether "127.0.0.1:9100", "[::1]:9100" or "localhost:9100", without or with a port, is this host. */
@@ -73,17 +75,23 @@ live_connections_begin(struct live_reply *reply, struct query_context *query)
 	reply->connections.uid = (uid_t)-1;
 	reply->connections.request.command = REQUEST_CONNECTIONS;
 	reply->connections.request.json = true;
+	reply->connections.request.filter.open = true;
+	reply->connections.begun = true; /* without the line "ok" */
 }
 
 bool
 live_connections_write(struct live_reply *reply, struct text_buffer *text)
 {
-	const size_t before = text->used;
+	size_t before;
 
+	if (!reply->begun)
+		text_add_format(text, "{\"time\":%llu}\n", (unsigned long long)clock_realtime_ns());
+	reply->begun = true;
+	before = text->used;
 	control_reply_write_flows(&reply->connections, text);
 	for (size_t at = before; at < text->used; at++) {
 		reply->lines += text->bytes[at] == '\n';
-		if (reply->lines > LIVE_CONNECTIONS_MAX) { /* behind the line "ok" */
+		if (reply->lines == LIVE_CONNECTIONS_MAX) {
 			text->used = at + 1;
 			return false;
 		}

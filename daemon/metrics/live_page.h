@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the metrics address answers beside the metrics, if it is on this host only: `/`, a page that shows traffic in a
- * browser, and `/connections`, the open connections that the page asks for, a JSON object a line.
+ * browser, and `/connections`, which the page asks for: the time, and the connections that have not ended, a JSON
+ * object a line.
  */
 #ifndef NETOBS_DAEMON_METRICS_LIVE_PAGE_H
 #define NETOBS_DAEMON_METRICS_LIVE_PAGE_H
@@ -21,7 +22,8 @@ struct live_reply {
 	unsigned part; /* of the page */
 	size_t offset; /* in this part */
 	struct control_reply connections;
-	unsigned lines; /* written: "ok" and the connections */
+	bool begun;	/* the line with the time is written */
+	unsigned lines; /* connections that are written */
 };
 
 /*

@@ -6,6 +6,7 @@
 
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
+#include "flow/record/flow_record.h"
 #include "probes/args/args.h"
 #include "probes/manifest.h"
 #include "probes/names.h"
@@ -20,6 +21,10 @@ enum connection_field {
 	CONNECTION_PID,
 	CONNECTION_COMM,
 	CONNECTION_UID,
+	CONNECTION_OPENER,
+	CONNECTION_START,
+	CONNECTION_LAST,
+	CONNECTION_AGE,
 	CONNECTION_TCP, /* a field of tcpsinfo_t */
 };
 
@@ -36,6 +41,10 @@ static const struct {
     {"pid", CONNECTION_PID, NULL},
     {"comm", CONNECTION_COMM, NULL},
     {"uid", CONNECTION_UID, NULL},
+    {"opener", CONNECTION_OPENER, NULL},
+    {"start", CONNECTION_START, NULL},
+    {"last", CONNECTION_LAST, NULL},
+    {"age", CONNECTION_AGE, NULL},
     {"laddr", CONNECTION_TCP, "tcps_laddr"},
     {"lport", CONNECTION_TCP, "tcps_lport"},
     {"raddr", CONNECTION_TCP, "tcps_raddr"},
@@ -177,6 +186,18 @@ connection_fields_add_owner(const struct owner *owner, enum connection_field fie
 		text_add_format(text, "%u", (unsigned)owner->uid);
 }
 
+/* The end that sent the SYN or INIT; `local`: the endpoint that is reported as local. */
+static const char *
+connection_fields_opener(const struct flow_table *table, const struct flow *flow, unsigned local)
+{
+	enum record_role role;
+	unsigned client = flow_find_client(table, flow, &role);
+
+	if (role != RECORD_ROLE_SEEN)
+		return "-";
+	return client == local ? "local" : "remote";
+}
+
 /* Whether a connection of another protocol than TCP has a value for a field of tcpsinfo_t. */
 static bool
 connection_fields_is_general(const struct field_info *field)
@@ -245,6 +266,18 @@ connection_fields_add_value(const struct connection_view *view, enum connection_
 	case CONNECTION_COMM:
 	case CONNECTION_UID:
 		connection_fields_add_owner(view->owner, kind, text);
+		break;
+	case CONNECTION_OPENER:
+		text_add_format(text, "%s", connection_fields_opener(view->table, view->flow, view->local));
+		break;
+	case CONNECTION_START:
+		text_add_format(text, "%llu", (unsigned long long)flow_first_seen(view->table, view->flow));
+		break;
+	case CONNECTION_LAST:
+		text_add_format(text, "%llu", (unsigned long long)flow_last_seen(view->table, view->flow));
+		break;
+	case CONNECTION_AGE:
+		text_add_format(text, "%.1f", flow_age_seconds(view->table, view->flow));
 		break;
 	case CONNECTION_TCP:
 		if (view->flow->kind != FLOW_TCP && !connection_fields_is_general(field))

@@ -40,6 +40,8 @@ connection_filter_holds(const struct control_reply *reply, const struct flow_tab
 		return flow_cid(table, flow, 0) == reply->request.cid || flow_cid(table, flow, 1) == reply->request.cid;
 	if (filter->cid != 0 && flow_cid(table, flow, 0) != filter->cid && flow_cid(table, flow, 1) != filter->cid)
 		return false;
+	if (filter->open && flow_has_ended(table, flow))
+		return false;
 	if (filter->has_protocol && key->protocol != filter->protocol)
 		return false;
 	if (filter->has_port && key->port[0] != filter->port && key->port[1] != filter->port)

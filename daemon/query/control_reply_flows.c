@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
+#include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
 
 /* Connections examined for one part, without and with an expression; capture is blocked meanwhile. */
@@ -66,12 +66,6 @@ reply_format_endpoint(const struct flow *flow, unsigned endpoint, char at[ENDPOI
 
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
-static double
-flow_age_seconds(const struct flow_table *table, const struct flow *flow)
-{
-	return (double)clock_realtime_ns() / 1e9 - (double)flow_first_seen(table, flow) / 1e9;
-}
-
 static void
 reply_add_flow_row(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 		   struct text_buffer *text)
@@ -115,10 +109,14 @@ reply_add_flow_json(const struct control_reply *reply, const struct flow_table *
 		    struct text_buffer *text)
 {
 	unsigned local = flow_reported_endpoint(flow);
+	enum record_role role;
+	unsigned client = flow_find_client(table, flow, &role);
 
-	text_add_format(text, "{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"near\":", flow_protocol_name(flow),
-			(unsigned long long)flow_first_seen(table, flow),
-			(unsigned long long)flow_last_seen(table, flow));
+	text_add_format(text,
+			"{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"client\":\"%s\",\"role\":\"%s\",\"near\":",
+			flow_protocol_name(flow), (unsigned long long)flow_first_seen(table, flow),
+			(unsigned long long)flow_last_seen(table, flow), client == local ? "near" : "far",
+			record_role_name(role));
 	reply_add_endpoint_json(reply, table, flow, local, text);
 	text_add_format(text, ",\"far\":");
 	reply_add_endpoint_json(reply, table, flow, 1 - local, text);
@@ -129,11 +127,19 @@ static void
 reply_add_endpoint_details(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 			   unsigned endpoint, struct text_buffer *text)
 {
+	static const char *const role_origins[] = {
+	    [RECORD_ROLE_SEEN] = "",
+	    [RECORD_ROLE_PORT] = " by the ports",
+	    [RECORD_ROLE_FIRST] = " by the first packet",
+	};
 	char at[ENDPOINT_TEXT_SIZE];
+	enum record_role role;
+	unsigned client = flow_find_client(table, flow, &role);
 
 	text_add_format(text, "%s\n", reply_format_endpoint(flow, endpoint, at));
-	text_add_format(text, "  connection id  %llu, %s\n", (unsigned long long)flow_cid(table, flow, endpoint),
-			(flow->local >> endpoint & 1) != 0 ? "local" : "remote");
+	text_add_format(text, "  connection id  %llu, %s, %s%s\n", (unsigned long long)flow_cid(table, flow, endpoint),
+			(flow->local >> endpoint & 1) != 0 ? "local" : "remote",
+			client == endpoint ? "client" : "server", role_origins[role]);
 	text_add_format(text, "  state          %s\n", flow_state_name(flow, endpoint));
 	text_add_format(text, "  sent           %llu bytes in %llu packets, %u retransmitted\n",
 			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),

@@ -48,6 +48,7 @@ struct control_filter {
 	uint8_t protocol; /* 6, 17 or 132 */
 	char state[24];	  /* of either end, "established"; "" for any */
 	uint64_t cid;	  /* of either end; 0 for any */
+	bool open;	  /* only connections that have not ended; no request sets it, the page does */
 };
 
 struct control_request {

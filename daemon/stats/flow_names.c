@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "daemon/base/clock.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 
@@ -34,4 +35,10 @@ flow_state_name(const struct flow *flow, unsigned endpoint)
 	if (strncmp(name, "state-", 6) == 0)
 		return name + 6;
 	return name[0] == '<' ? "-" : name;
+}
+
+double
+flow_age_seconds(const struct flow_table *table, const struct flow *flow)
+{
+	return (double)clock_realtime_ns() / 1e9 - (double)flow_first_seen(table, flow) / 1e9;
 }

@@ -14,4 +14,7 @@ const char *flow_protocol_name(const struct flow *flow);
 /* State of an endpoint, such as "established"; "-" if it has none. */
 const char *flow_state_name(const struct flow *flow, unsigned endpoint);
 
+/* Seconds since the first packet. */
+double flow_age_seconds(const struct flow_table *table, const struct flow *flow);
+
 #endif

@@ -127,6 +127,18 @@ record_set_role(const struct flow *flow, struct flow_record *record)
 	record->bits |= (uint16_t)((client != 0 ? (unsigned)RECORD_CLIENT : 0u) | (unsigned)role << RECORD_ROLE_SHIFT);
 }
 
+const char *
+record_role_name(enum record_role role)
+{
+	static const char *const names[] = {
+	    [RECORD_ROLE_SEEN] = "seen",
+	    [RECORD_ROLE_PORT] = "port",
+	    [RECORD_ROLE_FIRST] = "first",
+	};
+
+	return names[role];
+}
+
 /* --- beginning --- */
 
 static void
@@ -152,6 +164,20 @@ flow_record_from_now(const struct flow *flow, struct flow_record *record)
 	record_init(record, RECORD_LATE);
 	record->since = flow->last_seen;
 	record_set_role(flow, record);
+}
+
+unsigned
+flow_find_client(const struct flow_table *table, const struct flow *flow, enum record_role *role)
+{
+	const struct flow_record *record = flow_table_record(table, flow);
+	struct flow_record unkept;
+
+	if (record == NULL) {
+		flow_record_from_now(flow, &unkept);
+		record = &unkept;
+	}
+	*role = flow_record_role(record);
+	return flow_record_client(record);
 }
 
 /* Begins the record of a connection of which packets were captured that are not counted, by a packet or by a timer: the

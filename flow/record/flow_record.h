@@ -20,6 +20,9 @@ enum record_role {
 	RECORD_ROLE_FIRST, /* the client sent the first captured packet */
 };
 
+/* "seen", "port" or "first". */
+const char *record_role_name(enum record_role role);
+
 enum record_bit {
 	RECORD_BEGUN = 0x0001,	       /* the entry is in use */
 	RECORD_ENDED = 0x0002,	       /* the end was reported */
@@ -112,6 +115,12 @@ const struct flow_record *flow_table_record(const struct flow_table *table, cons
 
 /* The record that a flow would have if records were kept from now on: its client and server, and nothing counted. */
 void flow_record_from_now(const struct flow *flow, struct flow_record *record);
+
+/* Number of the client's endpoint, and how it is known, whether or not records are kept. */
+unsigned flow_find_client(const struct flow_table *table, const struct flow *flow, enum record_role *role);
+
+/* Whether the connection has ended, whether or not records are kept. */
+bool flow_has_ended(const struct flow_table *table, const struct flow *flow);
 
 /*
  * Names that application protocols give to connections: the first one counts.  A side array of the flow table with

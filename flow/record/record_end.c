@@ -259,6 +259,16 @@ flow_table_record(const struct flow_table *table, const struct flow *flow)
 	return (record->bits & RECORD_BEGUN) != 0 ? record : NULL;
 }
 
+/* An SCTP association without a record is assumed to have been one: both of its ends are closed. */
+bool
+flow_has_ended(const struct flow_table *table, const struct flow *flow)
+{
+	static const struct flow_record unkept = {.bits = RECORD_DOWN};
+	const struct flow_record *record = flow_table_record(table, flow);
+
+	return record_flow_is_closed(flow, record != NULL ? record : &unkept);
+}
+
 const struct record_totals *
 flow_table_record_totals(const struct flow_table *table)
 {

@@ -149,11 +149,9 @@ static void
 record_set_words(struct connrec *info, const struct flow_table *table, const struct flow_record *record,
 		 enum record_reason reason)
 {
-	static const char *const roles[] = {
-	    [RECORD_ROLE_SEEN] = "seen", [RECORD_ROLE_PORT] = "port", [RECORD_ROLE_FIRST] = "first"};
 	enum anomaly first = (enum anomaly)record->first_anomaly;
 
-	field_set_string(info->cr_role, sizeof info->cr_role, roles[flow_record_role(record)]);
+	field_set_string(info->cr_role, sizeof info->cr_role, record_role_name(flow_record_role(record)));
 	field_set_string(info->cr_reason, sizeof info->cr_reason, record_reason_name(reason));
 	field_set_string(info->cr_if_name, sizeof info->cr_if_name, flow_record_interface(table, record));
 	field_set_string(info->cr_anomaly, sizeof info->cr_anomaly, first != ANOMALY_NONE ? anomaly_name(first) : "");

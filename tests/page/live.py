@@ -2,18 +2,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a browser shows of a running netobsd; prints TAP.
 
-usage: live.py DIRECTORY ADDRESS
+usage: live.py DIRECTORY ADDRESS PID NETOBSD...
 
-A line to descriptor 4 makes a connection that is refused.
+Ends the netobsd with this process id, and starts it again.  The line "refused" to descriptor 4 makes a connection that
+is refused, "data" sends bytes on those that are open.
 """
+import atexit
 import os
+import re
+import signal
+import subprocess
 import sys
 import time
 
 from browser import Browser
 from points import check, finish
 
-directory, address = sys.argv[1:]
+directory, address, pid, *netobsd = sys.argv[1:]
 
 
 def becomes(name, expression):
@@ -28,15 +33,31 @@ def becomes(name, expression):
 browser = Browser(os.path.join(directory, "profile"))
 browser.view(1280, 900)
 browser.visit(address)
-becomes("three connections", "document.querySelectorAll('#connections-table tbody tr').length === 3")
-check("their state", browser.run("[...document.querySelectorAll('#connections-table td:nth-child(13)')].map(e => e.textContent)"),
-      ["established"] * 3)
-check("their server is the end with the smaller port", browser.run(
-    "[...document.querySelectorAll('#connections-table td:nth-child(6)')].every(e => e.textContent === '127.0.0.1:7001')"))
+becomes("four connections, and none of those that have ended", "document.querySelectorAll('#connections-table tbody tr').length === 4")
+
+
+def column(title):
+    """The texts of a column of the table of connections."""
+    titles = browser.run("[...document.querySelectorAll('#connections-table thead th')].map(e => e.textContent)")
+    return browser.run(f"[...document.querySelectorAll('#connections-table td:nth-child({titles.index(title) + 2})')].map(e => e.textContent)")
+
+
+check("the header counts them", browser.run("document.getElementById('capture').textContent").split("; ")[1], "4 open connections")
+check("their states", column("state"), ["established"] * 3 + ["fin-wait-2 / close-wait"])
+check("the client is the end that sent the SYN, whatever the ports are", column("client")[2], "127.0.0.1:6001")
+check("and the server its peer", column("server"), ["127.0.0.1:7001"] * 4)
+check("their beginnings, newest first", column("start"), sorted(column("start"), reverse=True))
+check("as times of the day", all(re.fullmatch("[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}", text) for text in column("start")))
+check("their ages in seconds", all(re.fullmatch("[0-9]{1,3} s", text) for text in column("age")))
+check("and how long they are idle", all(re.fullmatch("[0-9]{1,3} s", text) for text in column("idle")))
+check("nothing is claimed about ports", "port" in browser.run("document.getElementById('connections-note').textContent").split("?")[0], False)
+check("the page has its own title", browser.run("[document.title, document.querySelector('h1').textContent]"), ["netobsd, live"] * 2)
+check("an address that talks to itself has each connection once", browser.run(
+    "[...document.querySelectorAll('#talkers tbody td')].map(e => e.textContent)")[-1], "4")
 check("sections that need segments are not there",
       browser.run("['lanes', 'ladder', 'sequence'].every(id => document.getElementById(id).hidden)"))
 becomes("no connection was refused yet", "document.querySelector('#verdict-refused')?.textContent === 'No connection was refused.'")
-os.write(4, b"more\n")
+os.write(4, b"refused\n")
 becomes("a refusal is found", "document.querySelector('#verdict-refused')?.textContent === '1 connection was refused.'")
 check("and comes first", browser.run("document.querySelector('#verdict-list li').id"), "verdict-refused")
 becomes("traffic over time", "document.querySelectorAll('#volume rect').length > 0")
@@ -44,20 +65,42 @@ check("no complaint of the browser", browser.faults, [])
 check("it asks its own server only", sorted({url.removeprefix(address) for url in browser.requests} - {"favicon.ico"}),
       ["", "connections", "metrics"])
 # The page counts in the last minutes only, also if it was paused, or if netobsd was started again in them.
-browser.run("realTime = Date.now, Date.now = () => realTime() + 3600e3")
+browser.run("""realFetch = fetch, later = async (...values) => {
+    const text = await (await realFetch(...values)).text();
+    return { ok: true, text: () => text.replace(/^{"time":(\\d+)/, (all, time) => `{"time":${BigInt(time) + 3600n * 1000000000n}`) };
+}, fetch = later""")
 becomes("after an hour: an hour later", "document.querySelector('#verdict-refused').textContent === 'No connection was refused.'")
-os.write(4, b"more\n")
+os.write(4, b"refused\n")
 becomes("and a refusal then", "document.querySelector('#verdict-refused').textContent === '1 connection was refused.'")
-browser.run("""realFetch = fetch, fetch = async (...values) => {
-    const text = await (await realFetch(...values)).text(), started = text.replace(/^(netobs_start_time_seconds) .*/m, '$1 1');
+browser.run("""fetch = async (...values) => {
+    const text = await (await later(...values)).text(), started = text.replace(/^(netobs_start_time_seconds) .*/m, '$1 1');
     return { ok: true, text: () => started.replace(/^(.*proto="tcp".*reason="refused"}) .*/m, '$1 9') };
 }""")
 becomes("a netobsd that was started again", "document.querySelector('#verdict-refused').textContent === 'No connection was refused.'")
-browser.run("Date.now = realTime, fetch = realFetch")
+browser.run("fetch = realFetch")
 for width in 1280, 400:
     browser.view(width, 900, width == 400)
     becomes(f"fits in {width} pixels", f"document.documentElement.scrollWidth <= {width}")
 check("nothing is NaN or undefined", browser.run("/NaN|undefined|Infinity/.test(document.querySelector('main').innerHTML)"), False)
+
+header = "document.getElementById('capture').textContent"
+os.kill(int(pid), signal.SIGTERM)
+becomes("netobsd goes away", f"{header}.startsWith('netobsd does not answer, again in a second; what follows is from ')")
+check("its connections stay, as of then", len(column("state")), 4)
+browser.faults.clear()  # the browser reports that nothing listens
+restarted = subprocess.Popen(netobsd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+atexit.register(restarted.kill)
+becomes("netobsd is back, and tracks no connection", f"{header}.startsWith('Since ') && {header}.endsWith('; 0 open connections')")
+check("no rows", column("state"), [])
+browser.faults.clear()
+os.write(4, b"data\n")
+becomes("connections whose SYN was not captured", f"{header}.endsWith('; 3 open connections')")
+check("the client of each is marked as uncertain", all(text.endswith(" ?") for text in column("client")))
+check("still no complaint of the browser", browser.faults, [])
+restarted.send_signal(signal.SIGSTOP)
+becomes("an answer that does not come in time is none", f"{header}.startsWith('netobsd does not answer')")
+restarted.send_signal(signal.SIGCONT)
+becomes("the page goes on", f"{header}.startsWith('Since ')")
 browser.run("[...document.querySelectorAll('.controls button')].find(e => e.textContent === 'Pause').click()")
 check("a button stops it", browser.run("[...document.querySelectorAll('.controls button')].some(e => e.textContent === 'Go on')"))
 browser.screenshot(os.path.join(directory, "live.png"), "body")

@@ -56,16 +56,28 @@ is "no name" "$(printf 'GET / HTTP/1.0\r\n\r\n' |
 is "metrics for any name" "$(request /metrics GET 'Host: prometheus.example')" 200
 is "another path" "$(request /connections/)" 404
 
-# Connections that stay open, and at the word "more" on standard input further ones that are refused.
+# Connections that stay open, the first half closed and the second from a port below that of the server, and two that
+# end.  At the line "refused" of the pipe another one that is refused, at the line "data" bytes on the open ones.
 mkfifo "$tmp/talk"
 ip netns exec "$space" python3 -c '
 import socket, sys
 listener = socket.create_server(("127.0.0.1", 7001))
-clients = [socket.create_connection(("127.0.0.1", 7001)) for _ in range(3)]
-servers = [listener.accept()[0] for _ in clients]
-for client in clients:
+def connect(port=0):
+    client = socket.create_connection(("127.0.0.1", 7001), source_address=("127.0.0.1", port))
+    return client, listener.accept()[0]
+held = [connect(), connect(6001), connect(), connect()]
+for client, server in held:
     client.sendall(b"x" * 500)
+held[0][0].shutdown(socket.SHUT_WR)
+for client, server in connect(), connect():
+    client.close()
+    server.recv(1)
+    server.close()
 for line in open(sys.argv[1]):
+    if line == "data\n":
+        for client, server in held[1:]:
+            client.sendall(b"x" * 500)
+        continue
     try:
         socket.create_connection(("127.0.0.1", 7002))
     except ConnectionRefusedError:
@@ -73,13 +85,20 @@ for line in open(sys.argv[1]):
 ' "$tmp/talk" &
 talk=$!
 exec 4>"$tmp/talk"
-three() {
-	[ "$(get /connections | grep -c '^{')" -eq 3 ]
+# seen: everything above has been observed
+seen() {
+	get /metrics | grep -q 'connections_by_state{proto="tcp",state="time-wait"} 2' &&
+		get /connections | grep -q '"state":"close-wait"'
 }
-check "open connections, an object a line" wait_for three
+wait_for seen
+get /connections >"$tmp/lines"
+is "the time, and the connections that have not ended, an object a line" "$(grep -c '^{"proto":' "$tmp/lines") $(wc -l <"$tmp/lines")" "4 5"
+check "the time is now" [ "$(($(sed -n '1s/^{"time":\([0-9]*\)[0-9]\{9\}}$/\1/p' "$tmp/lines") - $(date +%s)))" -ge -5 ]
+is "the client is the end that sent the SYN" "$(grep -c '"client":"near","role":"seen","near":{"cid":[0-9]*,"address":"127.0.0.1","port":[0-9]*,.*"port":7001,' "$tmp/lines")" 4
 is "without processes" "$(get /connections | grep -c '"comm":"python3"')" 0
 if have chromium; then
-	timeout 200 ip netns exec "$space" python3 "$top/tests/page/live.py" "$tmp" "http://$address/" >"$tmp/tap" 2>"$tmp/err" 4>&4
+	timeout 200 ip netns exec "$space" python3 "$top/tests/page/live.py" "$tmp" "http://$address/" "$pid" \
+		"$netobsd" -i lo -f 'port 7001 or port 7002' --metrics="$address" >"$tmp/tap" 2>"$tmp/err" 4>&4
 	relay "$tmp/tap"
 	is "the browser" "$(cat "$tmp/err")" ""
 else

@@ -82,6 +82,15 @@ ctl -o mss,rport --sort rport >"$tmp/table"
 is "unknown values of a column of numbers" "$(sed -n '1p;2p' "$tmp/table" | cut -c 1-5)" "$(printf '  MSS\n    -')"
 is "equal values are in the order of the ids" "$(ctl -o cid --sort proto -P proto tcp)" "$(ctl -o cid --sort -cid -P proto tcp)"
 is "UDP has bytes and no round trip" "$(ctl -o proto,rport,outbytes,rtt -P proto udp)" "udp:7002:77:-"
+is "opener: the local end has sent the SYN" "$(ctl -o opener -P proto tcp | sort -u)" local
+is "opener: UDP has none" "$(ctl -o opener -P proto udp)" -
+is "the other end of the same connections" "$(ctl --json proto tcp | grep -c '"client":"near","role":"seen",')" 3
+is "in detail" "$("$build/netobsctl" -s "$socket" connection "$(ctl -o cid -P --limit 1 proto tcp)" | grep -o 'local, [a-z ]*$' | paste -s -d ' ')" \
+	"local, client local, server"
+is "in detail, by the ports" "$("$build/netobsctl" -s "$socket" connection "$(ctl -o cid -P proto udp)" | grep -c 'by the ports$')" 2
+ctl -o start,last,age,tcps_start -P >"$tmp/times"
+# shellcheck disable=SC2016
+check "start, last and age" awk -F : -v now="$(date +%s)" '$1 != $4 || $2 < $1 || now - $1 / 1e9 - $3 > 5 || now - $1 / 1e9 - $3 < -5 || $3 !~ /^[0-9]+[.][0-9]$/ { exit 1 }' "$tmp/times"
 is "each connection has its own id" "$(ctl -o cid -P | sort -u | wc -l)" 4
 cid=$(ctl -o cid -P proto udp)
 check "it is that of connection CID" "$build/netobsctl" -s "$socket" connection "$cid"

@@ -613,6 +613,32 @@ test_records_from_later_on(void **state)
 	reports_expect(RECORD_FIN);
 }
 
+/* Client, role and end are known of every connection, whether or not records are kept. */
+static void
+test_client_and_end_without_records(void **state)
+{
+	enum record_role role;
+
+	(void)state;
+	for (unsigned keep = 0; keep < 2; keep++) {
+		flow_table_clear(t.table);
+		assert_true(flow_table_keep_records(t.table, keep != 0));
+		open_connection();
+		assert_int_equal(flow_find_client(t.table, t.flow, &role), A);
+		assert_string_equal(record_role_name(role), "seen");
+		assert_false(flow_has_ended(t.table, t.flow));
+		feed(MS, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
+		assert_false(flow_has_ended(t.table, t.flow));
+		close_connection(1001, 5001);
+		assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_TIME_WAIT);
+		assert_true(flow_has_ended(t.table, t.flow));
+	}
+	flow_table_clear(t.table);
+	feed(0, segment_data(B, 5001, 1001, 100)); /* both ports are well known */
+	assert_int_equal(flow_find_client(t.table, t.flow, &role), B);
+	assert_string_equal(record_role_name(role), "first");
+}
+
 /* A connection of which no packet was captured since is reported; one that had ended before is not. */
 static void
 test_records_of_silent_connections(void **state)
@@ -791,6 +817,7 @@ main(void)
 	    scenario(test_reused_without_an_end),
 	    scenario(test_reused_without_an_answer),
 	    scenario(test_records_from_later_on),
+	    scenario(test_client_and_end_without_records),
 	    scenario(test_records_of_silent_connections),
 	    scenario(test_a_silent_attempt_that_fails),
 	    scenario(test_no_records),
