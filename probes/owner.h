@@ -29,6 +29,7 @@ enum owner_flag {
 	OWNER_LISTENER = 0x02, /* no process has accepted the connection yet; pid and uid are the listener's */
 	OWNER_CLOSED = 0x04,   /* the process has closed the socket or exited; it was the last owner */
 	OWNER_HIDDEN = 0x08,   /* pid is -1, and netobsd has no permission to examine some processes */
+	OWNER_NOT_FOUND = 0x10, /* pid is -1, and a scan of all processes has not found the socket */
 };
 
 /* The kernel's tcp_info (TCP_INFO of tcp(7)) in the units of tcpsinfo_t. */

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void
 text_add_format(struct text_buffer *text, const char *format, ...)
@@ -18,6 +19,29 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 		return;
 	}
 	text->used += (size_t)length;
+}
+
+void
+text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
+{
+	if (length >= text_space_left(text)) {
+		text->truncated = true;
+		return;
+	}
+	memcpy(text->bytes + text->used, bytes, length);
+	text->used += length;
+	text->bytes[text->used] = '\0';
+}
+
+void
+text_add_number(struct text_buffer *text, uint64_t number)
+{
+	char digits[20], *first = digits + sizeof digits;
+
+	do
+		*--first = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	text_add_bytes(text, first, (size_t)(digits + sizeof digits - first));
 }
 
 static bool
@@ -44,12 +68,14 @@ text_add_json(struct text_buffer *text, const char *string)
 void
 text_add_escaped(struct text_buffer *text, const char *string)
 {
-	for (; *string != '\0'; string++) {
-		unsigned char byte = (unsigned char)*string;
+	while (*string != '\0') {
+		size_t length = 0;
 
-		if (text_is_printable(byte))
-			text_add_format(text, "%c", byte);
-		else
-			text_add_format(text, "\\x%02x", byte);
+		while (text_is_printable((unsigned char)string[length]))
+			length++;
+		text_add_bytes(text, string, length);
+		string += length;
+		if (*string != '\0')
+			text_add_format(text, "\\x%02x", (unsigned char)*string++);
 	}
 }

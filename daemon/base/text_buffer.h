@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct text_buffer {
 	char *bytes; /* buffer of `size` bytes, owned by the caller */
@@ -15,6 +16,10 @@ struct text_buffer {
 
 /* Appends the whole text, or nothing if it does not fit. */
 void text_add_format(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Likewise for bytes, and for a decimal number: faster, for replies of many lines. */
+void text_add_bytes(struct text_buffer *text, const char *bytes, size_t length);
+void text_add_number(struct text_buffer *text, uint64_t number);
 
 /* Appends a JSON string with its quotes; bytes that are not printable ASCII are escaped as U+0000 to U+00FF. */
 void text_add_json(struct text_buffer *text, const char *string);

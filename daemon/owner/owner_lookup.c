@@ -21,6 +21,8 @@
 #define WAIT_NS       20000000u /* longest wait for a reply */
 #define WAIT_SHARE    10u       /* waits take one part in so many of the time */
 #define WAIT_SAVED_NS (5u * WAIT_NS)
+#define OLD_NS	      (30 * NANOSECONDS) /* age at which owner_lookup_prepare() has a reply refreshed */
+#define UNACCEPTED_NS (2 * NANOSECONDS)	 /* likewise, of a reply that names the listener */
 #define PUBLISH_BATCH 64u /* requests that are published at once; the others wait for owner_lookup_wake() */
 
 /*
@@ -403,6 +405,55 @@ owner_lookup_refresh(struct owner_lookup *lookup, const struct owner_key *key, u
 	else if (!owner_lookup_is_pending(lookup, hash))
 		owner_lookup_enqueue(lookup, hash, key, 0);
 	owner_lookup_wake(lookup);
+}
+
+/* A reply from the future is old, too, if the clock was set back. */
+static bool
+owner_lookup_is_old(const struct owner_record *record, uint64_t now_ns)
+{
+	uint64_t age = now_ns > record->queried_ns ? now_ns - record->queried_ns : record->queried_ns - now_ns;
+
+	return age > ((record->flags & OWNER_LISTENER) != 0 ? UNACCEPTED_NS : OLD_NS);
+}
+
+enum owner_prepared
+owner_lookup_prepare(struct owner_lookup *lookup, const struct owner_key *key, uint64_t since_ns, uint64_t now_ns)
+{
+	struct owner_record record;
+	uint32_t slot;
+	uint64_t hash;
+
+	if (lookup == NULL)
+		return OWNER_PREPARED;
+	hash = owner_table_hash(lookup->queue.table, key);
+	if (owner_lookup_read_reply(lookup, hash, key, since_ns, &record, &slot) == OWNER_READ_OK) {
+		if (owner_lookup_is_old(&record, now_ns))
+			owner_lookup_mark_referenced(lookup, slot);
+		return OWNER_PREPARED;
+	}
+	if (owner_lookup_is_pending(lookup, hash))
+		return OWNER_PREPARE_PENDING;
+	if (!owner_lookup_queue_has_space(lookup, OWNER_QUEUE_SIZE / 2))
+		return OWNER_PREPARE_LATER;
+	owner_lookup_enqueue(lookup, hash, key, 0);
+	return OWNER_PREPARE_PENDING;
+}
+
+bool
+owner_lookup_is_searching(struct owner_lookup *lookup, const struct owner_key *key, uint64_t asked_ns)
+{
+	struct owner_record record;
+	uint32_t slot;
+	uint64_t hash;
+
+	if (lookup == NULL)
+		return false;
+	hash = owner_table_hash(lookup->queue.table, key);
+	if (owner_lookup_is_pending(lookup, hash))
+		return true;
+	return owner_lookup_read_reply(lookup, hash, key, asked_ns, &record, &slot) == OWNER_READ_OK &&
+	       record.uid != OWNER_UID_UNKNOWN && !owner_is_final(record.pid, record.flags) &&
+	       (record.flags & OWNER_NOT_FOUND) == 0;
 }
 
 void

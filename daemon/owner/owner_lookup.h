@@ -5,8 +5,8 @@
  * A thread queries the kernel (sock_diag, then /proc).  The capture thread puts requests into a bounded queue and reads
  * replies from a table of fixed size; neither operation waits or makes a system call, unless
  * owner_lookup_set_waiting() permits it.  owner_lookup_request(), owner_lookup_find(), owner_lookup_peek(),
- * owner_lookup_refresh() and owner_lookup_wake() may be called by the capture thread only, or with its lock held; the
- * other functions by the creator.
+ * owner_lookup_refresh(), owner_lookup_prepare(), owner_lookup_is_searching() and owner_lookup_wake() may be called by
+ * the capture thread only, or with its lock held; the other functions by the creator.
  *
  * A NULL object knows no owners: replays use it, and every function accepts it.
  */
@@ -91,6 +91,22 @@ bool owner_lookup_peek(struct owner_lookup *lookup, const struct owner_key *key,
 /* Has the kernel queried again about an endpoint, and at once: owner_lookup_peek() then finds an owner whose queried_ns
  * is later.  A reply from before `since_ns` is discarded, as in owner_lookup_find(). */
 void owner_lookup_refresh(struct owner_lookup *lookup, const struct owner_key *key, uint64_t since_ns);
+
+/* For a list of many endpoints. */
+enum owner_prepared {
+	OWNER_PREPARED,	       /* there is a reply, or there can be none */
+	OWNER_PREPARE_PENDING, /* a request is queued */
+	OWNER_PREPARE_LATER,   /* the queue is half full; the rest is for new connections */
+};
+
+/* Enqueues a request unless it is pending or there is a reply from `since_ns` or later.  A reply that is old at
+ * `now_ns` is refreshed: after 30 seconds, after 2 if it names the listener.  Call owner_lookup_wake() behind the last
+ * one. */
+enum owner_prepared owner_lookup_prepare(struct owner_lookup *lookup, const struct owner_key *key, uint64_t since_ns,
+					 uint64_t now_ns);
+
+/* Whether a request is pending, or the socket was found since `asked_ns` and its process is searched for. */
+bool owner_lookup_is_searching(struct owner_lookup *lookup, const struct owner_key *key, uint64_t asked_ns);
 
 /* Makes owner_lookup_find() wait for the first reply about each connection: at most 20 ms at once, and a tenth of the
  * time altogether, so that the kernel's buffer holds the frames meanwhile.  The creator calls it before the first

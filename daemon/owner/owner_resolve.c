@@ -101,11 +101,21 @@ owner_set_process(struct owner_resolution *resolution, const struct procfs_proce
 	if (resolution->record.pid < 0)
 		owner_counter_add(&resolution->thread->counters.processes, 1);
 	resolution->record.pid = process->pid;
-	resolution->record.flags &= ~(uint32_t)OWNER_HIDDEN;
+	resolution->record.flags &= ~(uint32_t)(OWNER_HIDDEN | OWNER_NOT_FOUND);
 	memcpy(resolution->record.comm, process->comm, sizeof resolution->record.comm);
 	resolution->state->fd = process->fd;
 	resolution->state->failed_scans = 0;
 	resolution->state->flags &= (uint8_t)~OWNER_NEEDS_PROCESS;
+}
+
+/* No scan has found the process. */
+static void
+owner_set_not_found(struct owner_resolution *resolution)
+{
+	bool unreadable =
+	    atomic_load_explicit(&resolution->thread->counters.unreadable, memory_order_relaxed) > 0;
+
+	resolution->record.flags |= unreadable ? OWNER_HIDDEN : OWNER_NOT_FOUND;
 }
 
 static void
@@ -114,8 +124,7 @@ owner_add_unresolved(struct owner_resolution *resolution)
 	resolution->record.pid = -1;
 	memset(resolution->record.comm, 0, sizeof resolution->record.comm);
 	if (resolution->thread->now_ms < resolution->state->backoff_until_ms) {
-		if (atomic_load_explicit(&resolution->thread->counters.unreadable, memory_order_relaxed) > 0)
-			resolution->record.flags |= OWNER_HIDDEN;
+		owner_set_not_found(resolution);
 		return;
 	}
 	resolution->state->flags |= OWNER_NEEDS_PROCESS;
@@ -363,8 +372,7 @@ owner_resolve_set_unknown(struct owner_thread *thread, uint32_t slot)
 	state->flags &= (uint8_t)~OWNER_NEEDS_PROCESS;
 	state->backoff_until_ms = thread->now_ms + ((uint64_t)SCAN_BACKOFF_MS << state->failed_scans);
 	state->failed_scans = (uint8_t)(state->failed_scans + (state->failed_scans < SCAN_BACKOFF_DOUBLINGS));
-	if (atomic_load_explicit(&thread->counters.unreadable, memory_order_relaxed) > 0)
-		resolution.record.flags |= OWNER_HIDDEN;
+	owner_set_not_found(&resolution);
 	owner_counter_add(&thread->counters.no_process, 1);
 	owner_resolution_commit(&resolution);
 }

@@ -77,6 +77,12 @@ connection_fields_find_tcp(const char *name, size_t length)
 	return i;
 }
 
+static bool
+connection_fields_is_owner(enum connection_field field)
+{
+	return field == CONNECTION_PID || field == CONNECTION_COMM || field == CONNECTION_UID;
+}
+
 /* Chooses a field as the next one; false if there is none of that name. */
 static bool
 connection_fields_choose(struct connection_fields *fields, const char *name, size_t length)
@@ -98,6 +104,7 @@ connection_fields_choose(struct connection_fields *fields, const char *name, siz
 	    known < NAME_COUNT ? (uint8_t)connection_names[known].field : CONNECTION_TCP;
 	fields->chosen[fields->count].tcp = (uint8_t)tcp;
 	fields->count++;
+	fields->owners |= known < NAME_COUNT && connection_fields_is_owner(connection_names[known].field);
 	return tcp < manifest_structs[STRUCT_TCPSINFO].field_count;
 }
 
@@ -120,7 +127,7 @@ connection_fields_explain(const char *name, size_t length, char *error, size_t s
 bool
 connection_fields_parse(const char *list, struct connection_fields *to, char *error, size_t size)
 {
-	to->count = 0;
+	*to = (struct connection_fields){.count = 0};
 	for (;;) {
 		size_t length = strcspn(list, ",");
 
@@ -141,6 +148,12 @@ connection_fields_parse(const char *list, struct connection_fields *to, char *er
 /* ---------------------------------------------------------------------------------------------------------- values */
 
 static void
+connection_fields_add_word(struct text_buffer *text, const char *word)
+{
+	text_add_bytes(text, word, strlen(word));
+}
+
+static void
 connection_fields_add_number(const struct field_info *field, const char *from, struct text_buffer *text)
 {
 	bool is_signed = field->kind == FIELD_SIGNED;
@@ -151,12 +164,14 @@ connection_fields_add_number(const struct field_info *field, const char *from, s
 	memcpy(&two, from, sizeof two);
 	memcpy(&four, from, sizeof four);
 	if (field->size == 2)
-		text_add_format(text, "%u", (unsigned)two);
+		text_add_number(text, two);
+	else if (field->size == 4 && is_signed)
+		text_add_format(text, "%d", (int)four);
 	else if (field->size == 4)
-		text_add_format(text, is_signed ? "%d" : "%u", four);
+		text_add_number(text, four);
 	else if (field->size == 8) {
 		memcpy(&eight, from, sizeof eight);
-		text_add_format(text, "%llu", (unsigned long long)eight);
+		text_add_number(text, eight);
 	} else {
 		text_add_format(text, "-"); /* padding */
 	}
@@ -181,9 +196,9 @@ connection_fields_add_owner(const struct owner *owner, enum connection_field fie
 	else if (field == CONNECTION_COMM)
 		text_add_escaped(text, owner->comm);
 	else if (field == CONNECTION_PID)
-		text_add_format(text, "%d", (int)owner->pid);
+		text_add_number(text, (uint64_t)owner->pid);
 	else
-		text_add_format(text, "%u", (unsigned)owner->uid);
+		text_add_number(text, owner->uid);
 }
 
 /* The end that sent the SYN or INIT; `local`: the endpoint that is reported as local. */
@@ -251,16 +266,16 @@ connection_fields_add_value(const struct connection_view *view, enum connection_
 {
 	switch (kind) {
 	case CONNECTION_CID:
-		text_add_format(text, "%llu", (unsigned long long)flow_cid(view->table, view->flow, view->local));
+		text_add_number(text, flow_cid(view->table, view->flow, view->local));
 		break;
 	case CONNECTION_PROTO:
-		text_add_format(text, "%s", flow_protocol_name(view->flow));
+		connection_fields_add_word(text, flow_protocol_name(view->flow));
 		break;
 	case CONNECTION_STATE:
-		text_add_format(text, "%s", flow_state_name(view->flow, view->local));
+		connection_fields_add_word(text, flow_state_name(view->flow, view->local));
 		break;
 	case CONNECTION_PEER_STATE:
-		text_add_format(text, "%s", flow_state_name(view->flow, 1 - view->local));
+		connection_fields_add_word(text, flow_state_name(view->flow, 1 - view->local));
 		break;
 	case CONNECTION_PID:
 	case CONNECTION_COMM:
@@ -271,10 +286,10 @@ connection_fields_add_value(const struct connection_view *view, enum connection_
 		text_add_format(text, "%s", connection_fields_opener(view->table, view->flow, view->local));
 		break;
 	case CONNECTION_START:
-		text_add_format(text, "%llu", (unsigned long long)flow_first_seen(view->table, view->flow));
+		text_add_number(text, flow_first_seen(view->table, view->flow));
 		break;
 	case CONNECTION_LAST:
-		text_add_format(text, "%llu", (unsigned long long)flow_last_seen(view->table, view->flow));
+		text_add_number(text, flow_last_seen(view->table, view->flow));
 		break;
 	case CONNECTION_AGE:
 		text_add_format(text, "%.1f", flow_age_seconds(view->table, view->flow));
@@ -308,9 +323,9 @@ connection_fields_add(const struct control_reply *reply, const struct flow_table
 	}
 	for (unsigned i = 0; i < fields->count; i++) {
 		if (i > 0)
-			text_add_format(text, "\t");
+			text_add_bytes(text, "\t", 1);
 		connection_fields_add_value(&view, fields->chosen[i].kind,
 					    &manifest_structs[STRUCT_TCPSINFO].fields[fields->chosen[i].tcp], text);
 	}
-	text_add_format(text, "\n");
+	text_add_bytes(text, "\n", 1);
 }

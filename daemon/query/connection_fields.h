@@ -17,6 +17,7 @@ struct text_buffer;
 
 struct connection_fields {
 	uint8_t count; /* 0: none are chosen */
+	bool owners;   /* a field of the owner is among them */
 	struct {
 		uint8_t kind; /* enum connection_field */
 		uint8_t tcp;  /* number of a field of tcpsinfo_t */

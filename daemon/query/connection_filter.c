@@ -75,6 +75,13 @@ connection_filter_fill(const struct control_reply *reply, const struct flow_tabl
 }
 
 bool
+connection_filter_may_select(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
+{
+	return reply->request.owners == OWNERS_BOTH ? connection_filter_holds(reply, table, flow)
+						    : connection_filter_selects(reply, table, flow);
+}
+
+bool
 connection_filter_selects(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
 {
 	struct connrec record;

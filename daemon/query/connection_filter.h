@@ -19,4 +19,9 @@ void connection_filter_end(struct control_reply *reply);
 bool connection_filter_selects(const struct control_reply *reply, const struct flow_table *table,
 			       const struct flow *flow);
 
+/* Like connection_filter_selects(), but without the expression if it may depend on owners, which are not looked up
+ * yet. */
+bool connection_filter_may_select(const struct control_reply *reply, const struct flow_table *table,
+				  const struct flow *flow);
+
 #endif

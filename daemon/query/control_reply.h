@@ -13,6 +13,13 @@
 #include "flow/flow.h"
 #include "probes/owner.h"
 
+/* Passes over the connections of a reply about many. */
+enum reply_owner_pass {
+	REPLY_PASS_PREPARE, /* look the owners up */
+	REPLY_PASS_WAIT,    /* wait for them */
+	REPLY_PASS_WRITE,
+};
+
 /* Most bytes in a part. */
 #define CONTROL_REPLY_PART_MAX (64u * 1024)
 
@@ -33,8 +40,11 @@ struct control_reply {
 	/* Owners: */
 	uid_t uid;	      /* user of the client */
 	bool all_owners;      /* the client may see the processes of all users, otherwise only its own */
-	uint64_t asked_ns;    /* connection: when its owners were looked up (realtime), 0 not yet */
+	uint64_t asked_ns;    /* when owners were looked up (realtime), 0 not yet */
 	uint64_t deadline_ns; /* when to reply without them (monotonic) */
+	uint8_t owner_pass;   /* REQUEST_CONNECTIONS: enum reply_owner_pass */
+	bool owners_pending;  /* REQUEST_CONNECTIONS: some were not known when they were looked up */
+	uint32_t owner_ends;  /* REQUEST_CONNECTIONS: ends that were looked up */
 
 	struct record_filter *expression; /* REQUEST_CONNECTIONS: selects connections; NULL: all */
 	struct frames_reply *frames;	  /* REQUEST_WRITE */
@@ -69,6 +79,16 @@ void control_reply_end_frames(struct control_reply *reply);
 
 /* Looks up both local ends; true when the owners are known as well as they will be. */
 bool reply_find_owners(struct control_reply *reply, const struct flow_table *table, const struct flow *flow);
+
+/* REQUEST_CONNECTIONS: one step of REPLY_PASS_PREPARE looks up the owners of a connection that the reply needs, unless
+ * they are known; one of REPLY_PASS_WAIT waits for them.  Either sets `later` if it must be repeated, or begins another
+ * pass if there were enough steps, or their time is over. */
+void reply_prepare_owners(struct control_reply *reply, const struct flow_table *table, const struct flow *flow);
+
+void reply_wait_for_owners(struct control_reply *reply, const struct flow *flow);
+
+/* Begins the pass that follows when all connections have had their step. */
+void reply_next_owner_pass(struct control_reply *reply);
 
 /* The process of an end, -1 if it is unknown. */
 int32_t reply_owner_pid(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,

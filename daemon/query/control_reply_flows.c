@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/owner/owner_lookup.h"
 #include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
 #include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
 
-/* Connections examined for one part, without and with an expression; capture is blocked meanwhile. */
+/* Connections examined for one part, without an expression, and with one or for their owners; capture is blocked
+ * meanwhile. */
 #define FLOWS_PER_PART	     4096u
 #define EVALUATIONS_PER_PART 512u
 
@@ -163,6 +165,13 @@ reply_add_flow_details(const struct control_reply *reply, const struct flow_tabl
 
 /* ------------------------------------------------------------------------------------------------------------ parts */
 
+/* Whether lines are written in this pass: all owners have been looked up that the reply needs. */
+static bool
+reply_is_written(const struct control_reply *reply)
+{
+	return reply->request.owners == OWNERS_NONE || reply->owner_pass == REPLY_PASS_WRITE;
+}
+
 static void
 reply_begin_flows(struct control_reply *reply, struct text_buffer *text)
 {
@@ -196,16 +205,36 @@ reply_add_flow(struct control_reply *reply, const struct flow_table *table, cons
 	reply->done = one;
 }
 
-/* Moves on to the next worker. */
+/* Moves on to the next worker, then to the next pass; the last one ends the reply. */
 static void
 reply_next_worker(struct control_reply *reply, struct text_buffer *text)
 {
 	reply->position = 0;
 	if (++reply->worker < reply->query->workers->count)
 		return;
+	if (!reply_is_written(reply)) {
+		reply_next_owner_pass(reply);
+		return;
+	}
 	reply->done = true;
 	if (reply->request.command == REQUEST_CONNECTION)
 		text_add_format(text, "error there is no connection %llu\n", (unsigned long long)reply->request.cid);
+}
+
+/* One step of the present pass. */
+static void
+reply_visit_flow(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		 struct text_buffer *text)
+{
+	if (reply_is_written(reply)) {
+		if (connection_filter_selects(reply, table, flow))
+			reply_add_flow(reply, table, flow, text);
+	} else if (connection_filter_may_select(reply, table, flow)) {
+		if (reply->owner_pass == REPLY_PASS_PREPARE)
+			reply_prepare_owners(reply, table, flow);
+		else
+			reply_wait_for_owners(reply, flow);
+	}
 }
 
 /* Each part covers one worker and is made while its lock is held. */
@@ -215,21 +244,24 @@ control_reply_write_flows(struct control_reply *reply, struct text_buffer *text)
 	const struct worker *worker = &reply->query->workers->worker[reply->worker];
 	const struct flow_table *table = observer_flows(worker->observer);
 	const struct flow *flow;
+	const unsigned pass = reply->owner_pass;
 	uint32_t position = reply->position;
-	unsigned most = reply->expression != NULL ? EVALUATIONS_PER_PART : FLOWS_PER_PART;
+	unsigned most = reply->expression != NULL || !reply_is_written(reply) ? EVALUATIONS_PER_PART : FLOWS_PER_PART;
 	bool more = true;
 
-	if (!reply->begun)
+	if (!reply->begun && reply_is_written(reply))
 		reply_begin_flows(reply, text);
 	reply->later = false;
 	fair_lock_acquire(worker->lock);
-	for (unsigned i = 0;
-	     i < most && more && !reply->done && !reply->later && text_space_left(text) >= LINE_MAX_BYTES; i++) {
+	for (unsigned i = 0; i < most && more && !reply->done && !reply->later && reply->owner_pass == pass &&
+			     text_space_left(text) >= LINE_MAX_BYTES;
+	     i++) {
 		position = reply->position;
 		more = flow_table_next(table, &reply->position, &flow);
-		if (more && flow != NULL && connection_filter_selects(reply, table, flow))
-			reply_add_flow(reply, table, flow, text);
+		if (more && flow != NULL)
+			reply_visit_flow(reply, table, flow, text);
 	}
+	owner_lookup_wake(worker->owner_lookup);
 	fair_lock_release(worker->lock);
 	if (reply->later)
 		reply->position = position; /* the same flow again */

@@ -5,9 +5,14 @@
 #include "daemon/base/clock.h"
 #include "daemon/owner/owner_lookup.h"
 #include "daemon/query/control_reply.h"
+#include "daemon/stats/flow_names.h"
 
-/* Longest wait for the owners of a connection. */
+/* Longest wait for the owners of a connection, or of all connections of a list. */
 #define OWNER_WAIT_NS NANOSECONDS
+
+/* Most ends whose owners are looked up for a list.  With more than the lookup table holds, each list would evict the
+ * replies that the next one needs. */
+#define OWNER_ENDS_MAX 16384u
 
 /* How an end is owned, or why its process is unknown. */
 enum reply_owner_status {
@@ -77,15 +82,21 @@ reply_is_owner_final(const struct control_reply *reply, const struct flow *flow,
 	       (owner_is_final(owner.pid, owner.flags) || reply_end_is_closed(flow, endpoint));
 }
 
+static void
+reply_begin_owners(struct control_reply *reply)
+{
+	if (reply->asked_ns != 0)
+		return;
+	reply->asked_ns = clock_realtime_ns();
+	reply->deadline_ns = clock_monotonic_ns() + OWNER_WAIT_NS;
+}
+
 bool
 reply_find_owners(struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
 {
 	bool first = reply->asked_ns == 0, final = true;
 
-	if (first) {
-		reply->asked_ns = clock_realtime_ns();
-		reply->deadline_ns = clock_monotonic_ns() + OWNER_WAIT_NS;
-	}
+	reply_begin_owners(reply);
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		struct owner_key key;
 
@@ -97,6 +108,73 @@ reply_find_owners(struct control_reply *reply, const struct flow_table *table, c
 		final &= reply_is_owner_final(reply, flow, endpoint);
 	}
 	return final || clock_monotonic_ns() >= reply->deadline_ns;
+}
+
+/* Whether a list needs the owner of an end, and it can be looked up.  No process holds the socket of a closed end. */
+static bool
+reply_lists_owner(const struct control_reply *reply, const struct flow *flow, unsigned endpoint)
+{
+	return (reply->request.owners == OWNERS_BOTH || endpoint == flow_reported_endpoint(flow)) &&
+	       reply_is_owner_sought(reply, flow, endpoint) && !reply_end_is_closed(flow, endpoint);
+}
+
+static void
+reply_begin_pass(struct control_reply *reply, enum reply_owner_pass pass)
+{
+	reply->owner_pass = (uint8_t)pass;
+	reply->worker = 0;
+	reply->position = 0;
+}
+
+void
+reply_next_owner_pass(struct control_reply *reply)
+{
+	bool waits = reply->owner_pass == REPLY_PASS_PREPARE && reply->owners_pending && !reply->request.no_wait;
+
+	reply_begin_pass(reply, waits ? REPLY_PASS_WAIT : REPLY_PASS_WRITE);
+}
+
+void
+reply_prepare_owners(struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
+{
+	enum owner_prepared prepared = OWNER_PREPARED;
+
+	reply_begin_owners(reply);
+	for (unsigned endpoint = 0; endpoint < 2 && prepared != OWNER_PREPARE_LATER; endpoint++) {
+		struct owner_key key;
+
+		if (!reply_lists_owner(reply, flow, endpoint))
+			continue;
+		owner_key_from_flow(&key, &flow->key, endpoint);
+		prepared = owner_lookup_prepare(reply_owner_lookup(reply), &key, flow_first_seen(table, flow),
+						reply->asked_ns);
+		reply->owners_pending |= prepared != OWNER_PREPARED;
+		reply->owner_ends++;
+	}
+	if (reply->owner_ends >= OWNER_ENDS_MAX)
+		reply_next_owner_pass(reply);
+	else if (prepared == OWNER_PREPARE_LATER &&
+		 (reply->request.no_wait || clock_monotonic_ns() >= reply->deadline_ns))
+		reply_begin_pass(reply, REPLY_PASS_WRITE);
+	else
+		reply->later = prepared == OWNER_PREPARE_LATER;
+}
+
+void
+reply_wait_for_owners(struct control_reply *reply, const struct flow *flow)
+{
+	if (clock_monotonic_ns() >= reply->deadline_ns) {
+		reply_begin_pass(reply, REPLY_PASS_WRITE);
+		return;
+	}
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		struct owner_key key;
+
+		if (!reply_lists_owner(reply, flow, endpoint))
+			continue;
+		owner_key_from_flow(&key, &flow->key, endpoint);
+		reply->later |= owner_lookup_is_searching(reply_owner_lookup(reply), &key, reply->asked_ns);
+	}
 }
 
 /* Reads the owner of an end as last found. */

@@ -228,6 +228,15 @@ control_parse_topics(struct control_request *request, char *const words[], unsig
 	return true;
 }
 
+/* The value of an option "--NAME=VALUE"; NULL if a word is another one. */
+static const char *
+control_option_value(const char *word, const char *option)
+{
+	size_t length = strlen(option);
+
+	return strncmp(word, option, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+}
+
 /* Parses names and options in any order.  The names, joined with commas, and the fields replace the words: they are not
  * longer. */
 static bool
@@ -267,6 +276,36 @@ control_parse_stream(struct control_request *request, char *const words[], unsig
 	return true;
 }
 
+/* Parses an option of "connections". */
+static bool
+control_parse_connections_option(struct control_request *request, const char *word, char *error, size_t size)
+{
+	const char *fields = control_option_value(word, "--fields");
+
+	if (fields != NULL)
+		return connection_fields_parse(fields, &request->connection_fields, error, size);
+	request->no_wait = strcmp(word, "--no-wait") == 0;
+	if (!request->no_wait)
+		snprintf(error, size,
+			 "connections: unknown option \"%.40s\"; options are --json, --fields= and --no-wait", word);
+	return request->no_wait;
+}
+
+/* The owners that a reply about connections shows or selects by.  An expression names their fields, client_pid to
+ * server_comm. */
+static enum owners_wanted
+control_wanted_owners(const struct control_request *request)
+{
+	static const char *const fields[] = {"_pid", "_uid", "_comm"};
+
+	for (size_t i = 0; request->expression != NULL && i < sizeof fields / sizeof fields[0]; i++)
+		if (strstr(request->expression, fields[i]) != NULL)
+			return OWNERS_BOTH;
+	if (request->connection_fields.count > 0)
+		return request->connection_fields.owners ? OWNERS_LOCAL : OWNERS_NONE;
+	return request->json ? OWNERS_BOTH : OWNERS_LOCAL;
+}
+
 static bool
 control_parse_operands(struct control_request *request, char *const words[], unsigned count, char *error, size_t size)
 {
@@ -293,12 +332,10 @@ control_parse_operands(struct control_request *request, char *const words[], uns
 		snprintf(error, size, "%s takes no operands", command_names[request->command]);
 		return false;
 	}
-	if (count > 0 && strncmp(words[0], "--fields=", 9) == 0) {
-		if (!connection_fields_parse(words[0] + 9, &request->connection_fields, error, size))
+	for (; count > 0 && strncmp(words[0], "--", 2) == 0; words++, count--)
+		if (!control_parse_connections_option(request, words[0], error, size))
 			return false;
-		words++;
-		count--;
-	}
+	request->owners = control_wanted_owners(request);
 	for (; count > 0; words += taken, count -= taken) {
 		taken = filter_parse_condition(&request->filter, words, count, error, size);
 		if (taken == 0)
@@ -453,15 +490,6 @@ control_cut_expression(char *words, bool *json)
 		words += strcspn(words, blanks);
 	}
 	return NULL;
-}
-
-/* The value of an option "--NAME=VALUE"; NULL if a word is another one. */
-static const char *
-control_option_value(const char *word, const char *option)
-{
-	size_t length = strlen(option);
-
-	return strncmp(word, option, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
 /* Parses an option of "closed". */

@@ -39,6 +39,13 @@ enum control_command {
 	REQUEST_COMMANDS
 };
 
+/* Ends of each connection in a reply whose owners are looked up. */
+enum owners_wanted {
+	OWNERS_NONE,
+	OWNERS_LOCAL, /* of the end that is reported as local */
+	OWNERS_BOTH,
+};
+
 /* Filter for connections: every field that is set must match. */
 struct control_filter {
 	bool has_port, has_host, has_protocol;
@@ -58,7 +65,10 @@ struct control_request {
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;
 	struct control_filter filter;
-	struct connection_fields connection_fields; /* REQUEST_CONNECTIONS */
+	/* REQUEST_CONNECTIONS: */
+	struct connection_fields connection_fields;
+	enum owners_wanted owners;
+	bool no_wait; /* reply without waiting for owners that are not known yet */
 	/* In the line that was parsed.  REQUEST_DEFINE: definition; REQUEST_UNDEFINE and REQUEST_FORMULAS: name, NULL
 	 * for all formulas. */
 	const char *formula;

@@ -57,6 +57,7 @@ while time.monotonic() < end:
 PYTHON
 talk=$!
 wait_for test -e "$tmp/ready"
+mkfifo "$tmp/hold"
 
 # seen: all bytes have been observed
 seen() {
@@ -64,6 +65,14 @@ seen() {
 		[ "$(ctl -o outbytes -P proto udp)" = 77 ]
 }
 wait_for seen || { ctl -o cid,proto,rport,inbytes,outbytes,state; exit 99; }
+
+# The first request for processes: no tracer and no recorder has asked before, and no other field does.
+is "no process is looked up for other fields" "$("$build/netobsctl" -s "$socket" counters | grep -c '^owner.requests .* [1-9]')" 0
+is "the processes are looked up on request" "$(ctl -o pid,comm,uid -P)" "$(for _ in 1 2 3 4; do echo "$talk:python3:0"; done)"
+is "each once" "$("$build/netobsctl" -s "$socket" counters | awk '$1 == "owner.requests" { print $2 }')" 4
+is "they are in the usual table" "$(ctl | sed 1d | awk '{ print $NF }' | sort -u)" "$talk/python3"
+is "JSON: of both ends" "$(ctl --json proto tcp | grep -o "\"pid\":$talk,\"comm\":\"python3\"" | wc -l)" 6
+is "nor more than once" "$("$build/netobsctl" -s "$socket" counters | awk '$1 == "owner.requests" { print $2 }')" 7
 
 # Both ends are local: the client, which sent the first packet, is the local one.
 is "numbers descend" "$(ctl -o rport,outbytes,inbytes,state -P --sort outbytes proto tcp)" \
@@ -94,17 +103,13 @@ check "start, last and age" awk -F : -v now="$(date +%s)" '$1 != $4 || $2 < $1 |
 is "each connection has its own id" "$(ctl -o cid -P | sort -u | wc -l)" 4
 cid=$(ctl -o cid -P proto udp)
 check "it is that of connection CID" "$build/netobsctl" -s "$socket" connection "$cid"
-"$build/netobsctl" -s "$socket" connection "$(ctl -o cid -P --limit 1 proto tcp)" >/dev/null
-cid=$(ctl -o cid,pid -P proto tcp | awk -F : '$2 != "-" { print $1 }' | head -1)
-is "the owner is shown if it is known" "$(ctl -o cid,pid,comm,uid -P proto tcp | grep "^$cid:")" "$cid:$talk:python3:0"
 
 # Records are not kept here: their counts are unknown, and the fields of the flow are not.
 is "where: an expression" "$(ctl -o outbytes -P --sort outbytes where 'client_bytes > 500 && server_port == 7001')" \
 	"$(printf '%s\n' 9000 1000)"
 is "behind a condition, in several words" "$(ctl -o outbytes -P proto tcp where client_bytes '<' 500)" 200
 is "the word in a text" "$(ctl -o outbytes -P where 'client_comm == "where is it"')" ""
-is "a process that is known" "$(ctl -o cid -P where client_pid == "$talk")" \
-	"$(ctl -o cid,pid -P | awk -F : '$2 != "-" { print $1 }')"
+is "a process" "$(ctl -o cid -P where client_pid == "$talk")" "$(ctl -o cid -P)"
 is "what records count is unknown" "$(ctl -o cid -P where 'rtt_min_us >= 0 || answer_max_us >= 0')" ""
 is "as JSON" "$(ctl --json where 'client_bytes == 9000' | grep -c '"bytes":9000,')" 1
 is "as the usual table" "$(ctl where 'protostr == "UDP" && reason == "open"' | sed 1d | wc -l)" 1
@@ -134,4 +139,58 @@ mistake "a wrong interval" "-i: expected seconds" -o cid -i 0
 mistake "an interval in hexadecimal" "-i: expected seconds" -o cid -i 0x1
 mistake "-c alone" "-c needs -i" -o cid -c 1
 mistake "a wrong condition" "unknown condition" -o cid "size 3"
+
+# A process chooses its name: control characters and markup reach no terminal.
+ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7009 <"$tmp/hold" &
+hostile=$!
+exec 5>"$tmp/hold"
+hostile_seen() {
+	[ "$(ctl -o comm -P port 7009)" = '\\x1b[31m<b>\\x07\\x09\:' ]
+}
+check "control characters of a name are escaped" wait_for hostile_seen
+is "in the usual table, too" "$(ctl port 7009 | sed -n '2s|.*/||p')" '\x1b[31m<b>\x07\x09:'
+exec 5>&-
+wait "$hostile"
+
+# Another netobsd, which knows no process: an expression about one looks it up, too.
+kill "$pid"
+wait "$pid"
+ip netns exec "$space" "$netobsd" -i lo --all-owners --control "$socket" >"$tmp/log" 2>&1 &
+pid=$!
+wait_for "$build/netobsctl" -s "$socket" status
+ip netns exec "$space" python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 7002))'
+sending() {
+	[ "$(ctl -o rport -P proto tcp | wc -l)" -gt 0 ]
+}
+wait_for sending
+is "an expression about a process that is not known yet" "$(ctl -o rport -P proto tcp where client_comm == '"python3"' | sort -u)" 7001
+is "rates have the process from the first table on" "$(ctl -o comm -P -i 0.1 -c 1 proto tcp | sort -u)" python3
+is "a socket that is closed has no process" "$(ctl -o pid -P proto udp)" -
+
+# A netobsd that goes away and comes back during intervals.
+ctl -o rport,outbytes -P -i 0.2 -c 2 proto tcp >"$tmp/rates" 2>"$tmp/err" &
+printing=$!
+wait_for test -s "$tmp/rates"
+kill "$pid"
+wait "$pid"
+check "netobsd has gone away: a message" wait_for grep -q '^netobsctl: .*: no netobsd is listening there' "$tmp/err"
+ip netns exec "$space" "$netobsd" -i lo --all-owners --control "$socket" >"$tmp/log" 2>&1 &
+pid=$!
+wait "$printing"
+is "it is back: the tables that were asked for" "$? $(wc -l <"$tmp/rates")" "0 2"
+is "one message" "$(wc -l <"$tmp/err")" 1
+ctl -o cid -P -i 0.1 >/dev/full 2>"$tmp/err"
+is "an output that takes no bytes ends it" "$? $(cat "$tmp/err")" "1 netobsctl: cannot write to standard output: No space left on device"
+is "no connections: the titles" "$(ctl -o cid,state port 9)" "CID STATE"
+is "no connections: parsable" "$(ctl -o cid,state -P port 9)" ""
+is "no connections: rates" "$(ctl -o cid,inbytes -i 0.1 -c 2 port 9)" "$(printf 'CID INBYTES\n\nCID INBYTES')"
+kill "$talk"
+wait "$talk"
+both_closed() {
+	[ "$(ctl -o state -P proto tcp | grep -c established)" -eq 0 ]
+}
+wait_for both_closed
+# A reply that waits takes a second.
+check "no reply waits for processes of connections that have ended" \
+	wait_for timeout 0.9 "$build/netobsctl" -s "$socket" connections
 tap_done

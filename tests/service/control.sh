@@ -338,8 +338,8 @@ closed() {
 
 start --all-owners --control-mode 666
 own 7004
-is "connections: processes that were not looked up yet" \
-	"$(owners 7004):$(ctl connections port 7004 | awk 'NR == 2 { print $NF }')" "pending pending :-"
+is "connections: processes, without a tracer" \
+	"$(owners 7004):$(ctl connections port 7004 | awk 'NR == 2 { print $(NF - 1), $NF }')" "process process :$owner/a \"b"
 ctl connection "$cid" >"$tmp/connection"
 is "connection: the process of both local ends, without a tracer" \
 	"$(grep '^  process' "$tmp/connection" | uniq -c | sed 's/^ *//')" "2   process        $owner (a \"b)"

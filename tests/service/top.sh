@@ -20,7 +20,7 @@ trap 'kill -9 $pid $talk 2>/dev/null; terminal kill-server 2>/dev/null; ip netns
 ip -n "$space" link set lo up
 
 begin_netobsd() {
-	ip netns exec "$space" "$netobsd" -i lo --all-owners --flight-memory=8M --control "$socket" >"$tmp/log" 2>&1 &
+	ip netns exec "$space" "$netobsd" -i lo --all-owners --control "$socket" "$@" >"$tmp/log" 2>&1 &
 	pid=$!
 	wait_for "$build/netobsctl" -s "$socket" status
 }
@@ -56,7 +56,7 @@ keys() {
 	terminal send-keys "$@"
 }
 
-begin_netobsd
+begin_netobsd --flight-memory=8M
 # Four connections to port 7001, over which 100, 200, 300 and 400 bytes are sent every tenth of a second.
 ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
 import os, socket, sys, time
@@ -84,7 +84,7 @@ run_top="'$build/netobsctl' -s '$socket' top -i 0.5"
 
 begin_top "$run_top"
 sees "the connections and their rates" '^4 connections .* out [1-9][0-9.]*K/s +every 0.5 s +by outbytes'
-sees "state, ends, round trip and process" '^established :[0-9]+ +127[.]0[.]0[.]1:7001 +0 +[1-9.K0-9]+ +[0-9.]+[um]s +0[.]0 (python3|-)'
+sees "state, ends, round trip and process" '^established :[0-9]+ +127[.]0[.]0[.]1:7001 +0 +[1-9.K0-9]+ +[0-9.]+[um]s +0[.]0 python3'
 rates() {
 	screen | sed -n 's/^established .*:7001 *0 *\([^ ]*\) .*/\1/p'
 }
@@ -180,6 +180,18 @@ sees "netobsd has gone away" 'no netobsd is listening there'
 sees "nothing is shown that is not known" '^0 connections'
 begin_netobsd
 sees "netobsd is back" '^3 connections .* out [1-9]'
+sees "with processes, without a tracer and a flight recorder" '^established .* python3'
+mkfifo "$tmp/hold"
+ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7009 <"$tmp/hold" &
+hostile=$!
+exec 5>"$tmp/hold"
+keys / 'port 7009' Enter
+sees "control characters and markup of a name are text" '^udp  .* \\x1b\[31m<b$'
+keys Enter
+sees "in the details, too" '^  process +[0-9]+ \(\\x1b\[31m<b>\\x07\\x09:\)$'
+keys Escape / Enter
+exec 5>&-
+wait "$hostile"
 keys q
 wait_for test -s "$tmp/after"
 is "q: exit status" "$(cat "$tmp/status")" "status 0"

@@ -71,6 +71,30 @@ test_rates(void **state)
 	connection_list_clear(&rates);
 }
 
+/* netobsd was started again, and another connection has the id of an earlier one. */
+static void
+test_rates_of_another_run(void **state)
+{
+	struct sample before = {.values = {{"2", "50", "5", "1000"}, {"4", "60", "6", "1000"}}};
+	struct sample after = {.values = {{"2", "70", "8", "1001"}, {"4", "70", "8", "1000"}}};
+	struct connection_columns with_start;
+	struct connection_list rates;
+	char list[] = "cid,inbytes,outsegs";
+
+	(void)state;
+	assert_true(connection_columns_choose(&with_start, list, "inbytes"));
+	assert_true(connection_columns_add_start(&with_start));
+	assert_int_equal(with_start.start, 3);
+	assert_int_equal(with_start.shown, 3);
+	fill(&before, 10);
+	fill(&after, 12);
+	assert_true(connection_list_make_rates(&rates, &after.list, &before.list, &with_start));
+	connection_list_sort(&rates, &with_start);
+	check_row(&rates, 0, "2", "35", "4.0");
+	check_row(&rates, 1, "4", "5", "1.0");
+	connection_list_clear(&rates);
+}
+
 /* A list without all connections does not tell which are new. */
 static void
 test_rates_after_a_cut_list(void **state)
@@ -112,6 +136,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_rates, setup),
+	    cmocka_unit_test_setup(test_rates_of_another_run, setup),
 	    cmocka_unit_test_setup(test_rates_after_a_cut_list, setup),
 	    cmocka_unit_test_setup(test_order, setup),
 	};

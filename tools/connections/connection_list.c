@@ -58,9 +58,15 @@ connection_columns_choose(struct connection_columns *columns, char *list, const 
 	columns->shown = columns->count;
 	if (!connection_columns_find(columns, "cid", &columns->cid))
 		return false;
-	columns->sort = CONNECTION_COLUMNS_MAX;
+	columns->start = columns->sort = CONNECTION_COLUMNS_MAX;
 	columns->reversed = sort != NULL && sort[0] == '-';
 	return sort == NULL || connection_columns_find(columns, sort + columns->reversed, &columns->sort);
+}
+
+bool
+connection_columns_add_start(struct connection_columns *columns)
+{
+	return connection_columns_find(columns, "start", &columns->start);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the reply */
@@ -74,6 +80,8 @@ connection_list_write_request(const struct connection_columns *columns, const st
 	for (unsigned i = 0; i < columns->count && used < CLIENT_REQUEST_MAX; i++)
 		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "",
 					 columns->titles[i]);
+	if (request->no_wait && used < CLIENT_REQUEST_MAX)
+		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, " --no-wait");
 	for (int i = 0; i < request->count && used < CLIENT_REQUEST_MAX; i++)
 		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, " %s", request->words[i]);
 	if (used + 1 >= CLIENT_REQUEST_MAX || strpbrk(line, "\n\r") != NULL)
@@ -274,6 +282,19 @@ connection_list_find_counter(const char *title)
 	return i;
 }
 
+/* The row of a connection in an earlier list that is sorted by connection id; NULL if it is new. */
+static const struct connection_row *
+connection_list_find_earlier(const struct connection_list *before, const struct connection_row *row,
+			     const struct connection_columns *columns)
+{
+	const struct connection_row *earlier = connection_list_find(before, row->cid);
+
+	if (earlier == NULL || columns->start >= columns->count ||
+	    strcmp(earlier->values[columns->start], row->values[columns->start]) == 0)
+		return earlier;
+	return NULL;
+}
+
 /* Writes the rates of a row at `text`; returns the place behind them.  `earlier` is NULL if the connection is new. */
 static char *
 connection_list_set_rates(const char **row, const struct connection_row *earlier,
@@ -327,7 +348,7 @@ connection_list_make_rates(struct connection_list *rates, const struct connectio
 		row->cid = from->cid;
 		row->values = rates->values + rates->count * columns->count;
 		memcpy(row->values, from->values, columns->count * sizeof *row->values);
-		earlier = connection_list_find(before, row->cid);
+		earlier = connection_list_find_earlier(before, row, columns);
 		if (earlier == NULL && before->cut)
 			connection_list_unset_rates(row->values, columns);
 		else

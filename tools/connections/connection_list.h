@@ -12,9 +12,10 @@
 
 /* The fields of a request, in the order of the values of a row. */
 struct connection_columns {
-	unsigned count; /* with cid and the field to sort by, if they are not shown */
+	unsigned count; /* with cid, start and the field to sort by, if they are not shown */
 	unsigned shown; /* the first ones */
 	unsigned cid;
+	unsigned start; /* CONNECTION_COLUMNS_MAX: not requested */
 	unsigned sort; /* `count`: in the order of the reply */
 	bool reversed;
 	const char *titles[CONNECTION_COLUMNS_MAX];
@@ -25,6 +26,7 @@ struct connection_request {
 	char *const *words; /* conditions */
 	int count;	    /* of the words */
 	size_t most;	    /* rows that are read; 0: all */
+	bool no_wait;	    /* reply at once, also if processes are still being looked up */
 };
 
 struct connection_row {
@@ -47,6 +49,9 @@ struct connection_list {
  * remain borrowed, and the commas are overwritten.  False if there are too many. */
 bool connection_columns_choose(struct connection_columns *columns, char *list, const char *sort);
 
+/* Requests the beginning of connections, too: connection_list_make_rates() needs it.  False if there are too many. */
+bool connection_columns_add_start(struct connection_columns *columns);
+
 /* The time on the clock of `time_ns`. */
 uint64_t connection_list_now(void);
 
@@ -56,7 +61,8 @@ bool connection_list_receive(struct connection_list *list, const struct connecti
 
 /* Makes a list of the rows of `list` whose counters are replaced by their increase since an earlier list of the same
  * columns, per second: bytes as a whole number, others with a decimal place.  A connection that is new has counted
- * from 0; if the earlier list is cut it may be old, and its rates are "-".  The other values point to those of `list`.
+ * from 0, and so has one of another beginning, because netobsd was started again; if the earlier list is cut a new one
+ * may be old, and its rates are "-".  The other values point to those of `list`.
  * Sorts `before` by connection id.  False if memory is short. */
 bool connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
 				struct connection_list *before, const struct connection_columns *columns);

@@ -102,61 +102,69 @@ connections_print(const struct connections_run *run, struct connection_list *lis
 
 /* ------------------------------------------------------------------------------------------------------ intervals */
 
+/* Requests the list; false, with a message unless `*failed` is set, if netobsd does not reply.  Sets `*failed`. */
 static bool
-connections_receive(const struct connections_run *run, struct connection_list *list)
+connections_receive(const struct connections_run *run, struct connection_list *list, bool *failed)
 {
+	struct connection_request request = run->request;
 	char error[4096];
+	bool done;
 
-	if (connection_list_receive(list, &run->columns, &run->request, error, sizeof error))
-		return true;
-	client_log_error(error, NULL);
-	return false;
+	request.no_wait = run->interval > 0;
+	done = connection_list_receive(list, &run->columns, &request, error, sizeof error);
+	if (!done && !*failed)
+		client_log_error(error, NULL);
+	*failed = !done;
+	return done;
 }
 
-/* Waits for the end of the interval that began with `list`. */
+/* Waits for the end of the interval that began at `begin_ns`. */
 static void
-connections_wait(const struct connections_run *run, const struct connection_list *list)
+connections_wait(const struct connections_run *run, uint64_t begin_ns)
 {
-	uint64_t until = list->time_ns + (uint64_t)(run->interval * 1e9);
+	uint64_t until = begin_ns + (uint64_t)(run->interval * 1e9);
 	struct timespec end = {.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
 		continue;
 }
 
-/* Prints the rates of an interval; `list` becomes the beginning of the next one. */
+/* Prints the rates between two lists. */
 static bool
-connections_print_interval(const struct connections_run *run, struct connection_list *before)
+connections_print_interval(const struct connections_run *run, const struct connection_list *list,
+			   struct connection_list *before)
 {
-	struct connection_list list, rates;
-	bool done = connections_receive(run, &list);
+	struct connection_list rates;
+	bool done = connection_list_make_rates(&rates, list, before, &run->columns);
 
 	if (!done)
-		return false;
-	if (connection_list_make_rates(&rates, &list, before, &run->columns)) {
-		done = connections_print(run, &rates);
-		connection_list_clear(&rates);
-	} else {
 		client_log_error("out of memory", NULL);
-		done = false;
-	}
-	connection_list_clear(before);
-	*before = list;
+	else
+		done = connections_print(run, &rates);
+	connection_list_clear(&rates);
 	return done;
 }
 
-/* Prints a table at the end of each interval, a blank line between two. */
+/* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is none;
+ * the first list of a netobsd that is back begins an interval. */
 static bool
 connections_print_rates(const struct connections_run *run)
 {
-	struct connection_list before;
-	bool done = connections_receive(run, &before);
+	struct connection_list before, list;
+	bool failed = false, done = connections_receive(run, &before, &failed);
+	uint64_t begin_ns = before.time_ns;
 
-	for (size_t i = 0; done && i < run->count; i++) {
-		if (i > 0 && !run->parsable)
-			putchar('\n');
-		connections_wait(run, &before);
-		done = connections_print_interval(run, &before);
+	for (size_t printed = 0; done && printed < run->count;) {
+		connections_wait(run, begin_ns);
+		connections_receive(run, &list, &failed);
+		if (list.time_ns != 0 && before.time_ns != 0) {
+			if (printed++ > 0 && !run->parsable)
+				putchar('\n');
+			done = connections_print_interval(run, &list, &before);
+		}
+		connection_list_clear(&before);
+		before = list;
+		begin_ns = failed ? connection_list_now() : list.time_ns;
 	}
 	connection_list_clear(&before);
 	return done;
@@ -166,7 +174,7 @@ static bool
 connections_print_once(const struct connections_run *run)
 {
 	struct connection_list list;
-	bool done = connections_receive(run, &list) && connections_print(run, &list);
+	bool failed = false, done = connections_receive(run, &list, &failed) && connections_print(run, &list);
 
 	connection_list_clear(&list);
 	return done;
@@ -215,7 +223,8 @@ connections_run(const char *path, char *const *words, int count, const struct co
 		client_log_error("-i: expected seconds from 0.1 to 86400, not", options->interval);
 	else if (!connections_parse_number(options->count, &run.count))
 		client_log_error("-c: expected a number of tables from 1, not", options->count);
-	else if (!connection_columns_choose(&run.columns, fields, options->sort))
+	else if (!connection_columns_choose(&run.columns, fields, options->sort) ||
+		 (run.interval > 0 && !connection_columns_add_start(&run.columns)))
 		client_log_error("too many fields", NULL);
 	else
 		done = run.interval > 0 ? connections_print_rates(&run) : connections_print_once(&run);

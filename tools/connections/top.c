@@ -103,7 +103,11 @@ top_receive(struct top *top, struct connection_list *list)
 	return connection_list_receive(
 	    list, &top->columns,
 	    &(struct connection_request){
-		.path = top->path, .words = &filter, .count = filter[0] != '\0', .most = TOP_ROWS_MAX},
+		.path = top->path,
+		.words = &filter,
+		.count = filter[0] != '\0',
+		.most = TOP_ROWS_MAX,
+		.no_wait = true},
 	    top->error, sizeof top->error);
 }
 
@@ -419,7 +423,7 @@ top_choose_fields(struct top *top, const char *sort)
 {
 	memcpy(top->fields, TOP_FIELDS, sizeof TOP_FIELDS);
 	return connection_columns_choose(&top->columns, top->fields, sort != NULL ? sort : "outbytes") &&
-	       top->columns.count == top->columns.shown;
+	       top->columns.count == top->columns.shown && connection_columns_add_start(&top->columns);
 }
 
 /* Prints that top does not have a field. */
@@ -456,8 +460,9 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	/* Report a wrong condition, or that no netobsd listens, before the screen changes. */
 	if (!connection_list_receive(
 		&list, &top.columns,
-		&(struct connection_request){.path = path, .words = words, .count = count, .most = 1}, error,
-		sizeof error))
+		&(struct connection_request){
+		    .path = path, .words = words, .count = count, .most = 1, .no_wait = true},
+		error, sizeof error))
 		return client_log_error(error, NULL);
 	connection_list_clear(&list);
 	top.ladder = malloc(HISTORY_TEXT_MAX);

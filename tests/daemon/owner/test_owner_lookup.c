@@ -794,6 +794,118 @@ test_peek_and_refresh(void **state)
 	owner_lookup_free(lookup);
 }
 
+/* Prepares an endpoint until there is a reply and no search any more. */
+static void
+prepare_until_found(struct owner_lookup *lookup, const struct owner_key *key)
+{
+	uint64_t end = now_ms() + TIMEOUT_MS, asked = clock_realtime_ns();
+
+	assert_int_equal(owner_lookup_prepare(lookup, key, 0, asked), OWNER_PREPARE_PENDING);
+	assert_true(owner_lookup_is_searching(lookup, key, asked));
+	assert_int_equal(owner_lookup_prepare(lookup, key, 0, asked), OWNER_PREPARE_PENDING);
+	owner_lookup_wake(lookup);
+	while (owner_lookup_is_searching(lookup, key, asked)) {
+		assert_true(now_ms() < end);
+		pause_ms(1);
+	}
+	assert_int_equal(owner_lookup_prepare(lookup, key, 0, asked), OWNER_PREPARED);
+	owner_lookup_wake(lookup);
+}
+
+/* For a list: one request, and a reply that is old is refreshed. */
+static void
+test_prepare(void **state)
+{
+	struct owner_lookup *lookup = new_owners();
+	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
+	int fd = open_socket(SOCK_DGRAM, &any);
+	union address local = name_of(fd, false);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	uint64_t end = now_ms() + TIMEOUT_MS, second = UINT64_C(1000000000);
+	struct owner owner;
+
+	(void)state;
+	assert_int_equal(owner_lookup_prepare(NULL, &key, 0, 0), OWNER_PREPARED);
+	assert_false(owner_lookup_is_searching(NULL, &key, 0));
+	prepare_until_found(lookup, &key);
+	assert_true(owner_lookup_peek(lookup, &key, &owner));
+	check_mine(&owner, lookup);
+	assert_int_equal(owner_lookup_get_counters(lookup).requests, 1);
+	owner_lookup_prepare(lookup, &key, 0, owner.queried_ns + 29 * second);
+	owner_lookup_wake(lookup);
+	pause_ms(50);
+	assert_int_equal(owner_lookup_get_counters(lookup).refreshed, 0);
+	assert_int_equal(owner_lookup_prepare(lookup, &key, 0, owner.queried_ns + 31 * second), OWNER_PREPARED);
+	owner_lookup_wake(lookup);
+	while (owner_lookup_get_counters(lookup).refreshed == 0) {
+		assert_true(now_ms() < end);
+		pause_ms(1);
+	}
+	assert_int_equal(owner_lookup_get_counters(lookup).requests, 1);
+	close(fd);
+	owner_lookup_free(lookup);
+}
+
+/* A socket that is on its way between two processes belongs to none: the search ends. */
+static void
+test_prepare_without_a_process(void **state)
+{
+	struct owner_lookup *lookup = new_owners();
+	union address any = loopback(AF_INET, 0), remote = loopback(AF_INET, 9);
+	int fd = open_socket(SOCK_DGRAM, &any), pair[2];
+	union address local = name_of(fd, false);
+	struct owner_key key = key_between(UDP, &local, &remote);
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof fd)];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+	struct iovec data = {.iov_base = "x", .iov_len = 1};
+	struct msghdr message = {
+	    .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+	struct owner owner;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+	assert_int_equal(sendmsg(pair[0], &message, 0), 1);
+	close(fd);
+	prepare_until_found(lookup, &key);
+	assert_true(owner_lookup_peek(lookup, &key, &owner));
+	assert_int_equal(owner.pid, -1);
+	assert_int_equal(owner.uid, geteuid());
+	assert_true((owner.flags & (OWNER_NOT_FOUND | OWNER_HIDDEN)) != 0);
+	close(pair[0]);
+	close(pair[1]);
+	owner_lookup_free(lookup);
+}
+
+/* Lists leave half of the queue to new connections. */
+static void
+test_prepare_many(void **state)
+{
+	struct owner_lookup *lookup = new_owners();
+	union address local = loopback(AF_INET, 1), remote = loopback(AF_INET, 0);
+	enum owner_prepared prepared = OWNER_PREPARE_PENDING;
+	struct owner_key key = key_between(UDP, &local, &remote);
+
+	(void)state;
+	for (unsigned i = 0; i < 50 && prepared == OWNER_PREPARE_PENDING; i++) {
+		key.local_port = (uint16_t)(i + 1);
+		for (unsigned port = 0; port < 65536 && prepared == OWNER_PREPARE_PENDING; port++) {
+			key.remote_port = (uint16_t)port;
+			prepared = owner_lookup_prepare(lookup, &key, 0, 0);
+		}
+	}
+	assert_int_equal(prepared, OWNER_PREPARE_LATER);
+	for (unsigned port = 0; port < 2048; port++) {
+		key.remote_port = (uint16_t)port;
+		key.protocol = TCP;
+		owner_lookup_request(lookup, &key, 0);
+	}
+	assert_int_equal(owner_lookup_get_counters(lookup).dropped, 0);
+	owner_lookup_free(lookup);
+}
+
 /* A lookup starts a request by itself. */
 static void
 test_lookup_requests(void **state)
@@ -1175,6 +1287,9 @@ main(int argc, char **argv)
 	    cmocka_unit_test(test_reused_ends_without_a_request),
 	    cmocka_unit_test(test_reused_udp_port),
 	    cmocka_unit_test(test_peek_and_refresh),
+	    cmocka_unit_test(test_prepare),
+	    cmocka_unit_test(test_prepare_without_a_process),
+	    cmocka_unit_test(test_prepare_many),
 	    cmocka_unit_test(test_lookup_requests),
 	    cmocka_unit_test(test_refreshed),
 	    cmocka_unit_test(test_many),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How long a reply about a connection waits for the owners of its ends. */
+/* How long a reply about a connection, or about many, waits for the owners of its ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +19,9 @@ static struct {
 	int32_t pid;
 	uint32_t flags;
 	unsigned refreshed; /* ends that were queried again */
+	enum owner_prepared prepared;
+	unsigned prepared_ends; /* ends of lists that were looked up */
+	bool searching;
 } lookup;
 
 /* --- in place of the owner lookup --- */
@@ -42,6 +45,26 @@ owner_lookup_refresh(struct owner_lookup *context, const struct owner_key *key, 
 	(void)key;
 	assert_int_equal(since_ns, flow_first_seen(fixture.table, fixture.flow));
 	lookup.refreshed++;
+}
+
+enum owner_prepared
+owner_lookup_prepare(struct owner_lookup *context, const struct owner_key *key, uint64_t since_ns, uint64_t now_ns)
+{
+	(void)context;
+	(void)key;
+	assert_int_equal(since_ns, flow_first_seen(fixture.table, fixture.flow));
+	assert_int_equal(now_ns, reply->asked_ns);
+	lookup.prepared_ends++;
+	return lookup.prepared;
+}
+
+bool
+owner_lookup_is_searching(struct owner_lookup *context, const struct owner_key *key, uint64_t asked_ns)
+{
+	(void)context;
+	(void)key;
+	assert_int_equal(asked_ns, reply->asked_ns);
+	return lookup.searching;
 }
 
 /* --- one connection, one worker --- */
@@ -154,6 +177,129 @@ test_remote_ends_are_not_looked_up(void **state)
 
 #define with_connection(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* --- a list --- */
+
+static void
+prepare(void)
+{
+	reply->later = false;
+	reply_prepare_owners(reply, fixture.table, fixture.flow);
+}
+
+static void
+wait_once(void)
+{
+	reply->later = false;
+	reply_wait_for_owners(reply, fixture.flow);
+}
+
+static void
+test_a_list_looks_up_what_it_shows(void **state)
+{
+	(void)state;
+	reply->request.owners = OWNERS_LOCAL;
+	prepare();
+	assert_int_equal(lookup.prepared_ends, 1);
+	reply->request.owners = OWNERS_BOTH;
+	prepare();
+	assert_int_equal(lookup.prepared_ends, 3);
+	fixture.flow->local = 0;
+	prepare();
+	assert_int_equal(lookup.prepared_ends, 3);
+	fixture.flow->local = 1u << A | 1u << B;
+	close_connection();
+	prepare();
+	assert_int_equal(lookup.prepared_ends, 3);
+	assert_int_equal(lookup.refreshed, 0);
+	assert_false(reply->later);
+}
+
+/* Nothing is waited for if all is known. */
+static void
+test_a_list_without_unknown_owners(void **state)
+{
+	(void)state;
+	reply->request.owners = OWNERS_LOCAL;
+	prepare();
+	reply_next_owner_pass(reply);
+	assert_int_equal(reply->owner_pass, REPLY_PASS_WRITE);
+}
+
+static void
+test_a_list_waits(void **state)
+{
+	(void)state;
+	reply->request.owners = OWNERS_LOCAL;
+	lookup.prepared = OWNER_PREPARE_PENDING;
+	prepare();
+	reply->worker = 1;
+	reply->position = 7;
+	reply_next_owner_pass(reply);
+	assert_int_equal(reply->owner_pass, REPLY_PASS_WAIT);
+	assert_int_equal(reply->worker + reply->position, 0);
+	lookup.searching = true;
+	wait_once();
+	assert_true(reply->later);
+	lookup.searching = false;
+	wait_once();
+	assert_false(reply->later);
+	lookup.searching = true;
+	reply->deadline_ns = clock_monotonic_ns();
+	wait_once();
+	assert_false(reply->later);
+	assert_int_equal(reply->owner_pass, REPLY_PASS_WRITE);
+}
+
+static void
+test_a_list_that_must_not_wait(void **state)
+{
+	(void)state;
+	reply->request.owners = OWNERS_LOCAL;
+	reply->request.no_wait = true;
+	lookup.prepared = OWNER_PREPARE_PENDING;
+	prepare();
+	assert_int_equal(reply->owner_pass, REPLY_PASS_PREPARE);
+	reply_next_owner_pass(reply);
+	assert_int_equal(reply->owner_pass, REPLY_PASS_WRITE);
+}
+
+/* The half of the queue that lists may use is full. */
+static void
+test_a_list_fills_the_queue(void **state)
+{
+	(void)state;
+	reply->request.owners = OWNERS_BOTH;
+	lookup.prepared = OWNER_PREPARE_LATER;
+	prepare();
+	assert_true(reply->later);
+	assert_int_equal(lookup.prepared_ends, 1);
+	reply->deadline_ns = clock_monotonic_ns();
+	prepare();
+	assert_false(reply->later);
+	assert_int_equal(reply->owner_pass, REPLY_PASS_WRITE);
+
+	reply->asked_ns = 0;
+	reply->owner_pass = REPLY_PASS_PREPARE;
+	reply->request.no_wait = true;
+	prepare();
+	assert_false(reply->later);
+	assert_int_equal(reply->owner_pass, REPLY_PASS_WRITE);
+}
+
+static void
+test_a_long_list(void **state)
+{
+	(void)state;
+	reply->request.owners = OWNERS_LOCAL;
+	lookup.prepared = OWNER_PREPARE_PENDING;
+	while (reply->owner_pass == REPLY_PASS_PREPARE) {
+		prepare();
+		assert_in_range(lookup.prepared_ends, 1, 16384);
+	}
+	assert_int_equal(lookup.prepared_ends, 16384);
+	assert_int_equal(reply->owner_pass, REPLY_PASS_WAIT);
+}
+
 int
 main(void)
 {
@@ -162,6 +308,12 @@ main(void)
 	    with_connection(test_a_closed_connection_waits_for_one_reply),
 	    with_connection(test_one_open_end_is_waited_for),
 	    with_connection(test_remote_ends_are_not_looked_up),
+	    with_connection(test_a_list_looks_up_what_it_shows),
+	    with_connection(test_a_list_without_unknown_owners),
+	    with_connection(test_a_list_waits),
+	    with_connection(test_a_list_that_must_not_wait),
+	    with_connection(test_a_list_fills_the_queue),
+	    with_connection(test_a_long_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,7 +263,22 @@ test_text(void **state)
 	assert_memory_equal(room, "\"a\\u0022\\u000a\"", 15);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};
 	text_add_escaped(&text, "a\x1b[");
-	assert_memory_equal(room, "a\\x1b[", 6);
+	assert_string_equal(room, "a\\x1b[");
+	text_add_escaped(&text, "\n\\");
+	assert_string_equal(room, "a\\x1b[\\x0a\\x5c");
+	assert_false(text.truncated);
+	text_add_escaped(&text, "bcdef");
+	assert_string_equal(room, "a\\x1b[\\x0a\\x5c");
+	assert_true(text.truncated);
+	text = (struct text_buffer){.bytes = room, .size = sizeof room};
+	text_add_number(&text, 0);
+	text_add_number(&text, 1020);
+	assert_string_equal(room, "01020");
+	text_add_number(&text, UINT64_MAX);
+	assert_string_equal(room, "01020");
+	assert_true(text.truncated);
+	text_add_bytes(&text, "0123456789", 10);
+	assert_string_equal(room, "010200123456789");
 }
 
 int
