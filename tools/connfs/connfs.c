@@ -25,6 +25,13 @@
 /* Seconds that the kernel keeps names and attributes, and that a list serves lookups. */
 #define CONNFS_FRESH_S 1.0
 
+/* Files that are opened in a row, with at most CONNFS_ROW_GAP_NS from the end of one open to the beginning of the next:
+ * from the CONNFS_ROW_LENGTH-th on they show the values of one list, which is at most CONNFS_ROW_FRESH_S seconds old.
+ * A list that takes longer than half of that to arrive is not used. */
+#define CONNFS_ROW_GAP_NS  UINT64_C(50000000)
+#define CONNFS_ROW_LENGTH  8u
+#define CONNFS_ROW_FRESH_S 0.5
+
 static const char *connfs_socket = DEFAULT_SOCKET;
 static char connfs_fields[] = CONNFS_FIELDS;
 static struct connection_columns connfs_columns;
@@ -32,22 +39,45 @@ static struct connection_list connfs_list; /* sorted by connection id; `time_ns`
 static struct connfs_closed_list connfs_closed;
 static char connfs_error[4096];
 static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked */
+static uint64_t connfs_list_took_ns;
+static struct {
+	unsigned length;
+	uint64_t time_ns; /* end of the last open */
+} connfs_row;
+
+/* An open directory or file: its bytes, or the capture that they are read from. */
+struct connfs_handle {
+	char *bytes;
+	size_t length, room;
+	int fd; /* a capture; otherwise -1 */
+	bool failed;
+	bool cached; /* the kernel reads it through its page cache */
+};
 
 /* --------------------------------------------------------------------------------------------------------- the list */
 
-/* Requests the list unless it is at most `most_age` seconds old.  False, with the reason in connfs_error and an empty
- * list, if netobsd does not reply. */
+/* Requests the list, without waiting for processes that are looked up unless `wait` is set.  False, with the reason in
+ * connfs_error and an empty list, if netobsd does not reply. */
+static bool
+connfs_receive_list(bool wait)
+{
+	struct connection_request request = {.path = connfs_socket, .no_wait = !wait};
+
+	connection_list_clear(&connfs_list);
+	if (!connection_list_receive(&connfs_list, &connfs_columns, &request, connfs_error, sizeof connfs_error))
+		return false;
+	connection_list_sort_by_cid(&connfs_list);
+	connfs_list_took_ns = connection_list_now() - connfs_list.time_ns;
+	return true;
+}
+
+/* Requests the list unless it is at most `most_age` seconds old; false like connfs_receive_list(). */
 static bool
 connfs_refresh(double most_age)
 {
 	if (connfs_list.time_ns != 0 && (double)(connection_list_now() - connfs_list.time_ns) <= most_age * 1e9)
 		return true;
-	connection_list_clear(&connfs_list);
-	if (!connection_list_receive(&connfs_list, &connfs_columns, &(struct connection_request){.path = connfs_socket},
-				     connfs_error, sizeof connfs_error))
-		return false;
-	connection_list_sort_by_cid(&connfs_list);
-	return true;
+	return connfs_receive_list(false);
 }
 
 /* Requests the list that has the names in a directory, or a node of this kind. */
@@ -95,6 +125,48 @@ connfs_has_value(const struct connection_row *row, enum connfs_group group, cons
 		if (strcmp(found[count], text) == 0)
 			return true;
 	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ sizes */
+
+/*
+ * The size that the kernel was last told of a text, by a hash of the inode number.  If a text has this size when it is
+ * opened, the kernel may read it through its page cache: it then needs one request instead of two, and does not pin the
+ * whole buffer of the reader.
+ */
+#define CONNFS_SIZE_BITS 16
+
+static struct connfs_size {
+	uint64_t inode; /* 0: none */
+	size_t size;
+} connfs_sizes[1u << CONNFS_SIZE_BITS];
+
+static struct connfs_size *
+connfs_size_of(uint64_t inode)
+{
+	return &connfs_sizes[inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CONNFS_SIZE_BITS)];
+}
+
+static bool
+connfs_size_is_told(uint64_t inode, size_t size)
+{
+	const struct connfs_size *told = connfs_size_of(inode);
+
+	return told->inode == inode && told->size == size;
+}
+
+static void
+connfs_note_size(const struct stat *attributes)
+{
+	if (S_ISREG(attributes->st_mode))
+		*connfs_size_of(attributes->st_ino) =
+		    (struct connfs_size){.inode = attributes->st_ino, .size = (size_t)attributes->st_size};
+}
+
+static void
+connfs_forget_size(uint64_t inode)
+{
+	connfs_size_of(inode)->inode = 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------- attributes */
@@ -162,11 +234,12 @@ connfs_stat(const struct connfs_node *node, struct stat *attributes)
 static void
 connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
 {
+	const struct connfs_handle *handle =
+	    file != NULL ? (const struct connfs_handle *)(uintptr_t)file->fh : NULL;
 	struct connfs_node node;
 	struct stat attributes;
 	int error = ENOENT;
 
-	(void)file;
 	if (!connfs_node(inode, &node))
 		error = ENOENT;
 	else if (node.kind != CONNFS_ROOT && node.kind != CONNFS_CLOSED &&
@@ -174,10 +247,14 @@ connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 		error = EIO;
 	else
 		error = connfs_stat(&node, &attributes);
-	if (error != 0)
+	if (error != 0) {
 		fuse_reply_err(request, error);
-	else
-		fuse_reply_attr(request, &attributes, CONNFS_FRESH_S);
+		return;
+	}
+	if (handle != NULL && handle->cached)
+		attributes.st_size = (off_t)handle->length;
+	connfs_note_size(&attributes);
+	fuse_reply_attr(request, &attributes, CONNFS_FRESH_S);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ names */
@@ -283,10 +360,12 @@ connfs_lookup(fuse_req_t request, fuse_ino_t inode, const char *name)
 				break;
 	}
 	entry.ino = entry.attr.st_ino;
-	if (error != 0)
+	if (error != 0) {
 		fuse_reply_err(request, error);
-	else
-		fuse_reply_entry(request, &entry);
+		return;
+	}
+	connfs_note_size(&entry.attr);
+	fuse_reply_entry(request, &entry);
 }
 
 static void
@@ -304,14 +383,6 @@ connfs_readlink(fuse_req_t request, fuse_ino_t inode)
 }
 
 /* ------------------------------------------------------------------------------------------------------ directories */
-
-/* An open directory or file: its bytes, or the capture that they are read from. */
-struct connfs_handle {
-	char *bytes;
-	size_t length, room;
-	int fd; /* a capture; otherwise -1 */
-	bool failed;
-};
 
 static void
 connfs_add_entry(fuse_req_t request, struct connfs_handle *handle, const char *name, const struct connfs_node *node)
@@ -462,7 +533,9 @@ connfs_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, str
 	struct fuse_bufvec capture = FUSE_BUFVEC_INIT(size);
 	size_t from = (size_t)offset < handle->length ? (size_t)offset : handle->length;
 
-	(void)inode;
+	/* The kernel takes the end of these bytes for that of the file, whatever it was told since. */
+	if (handle->cached && !connfs_size_is_told(inode, handle->length))
+		connfs_forget_size(inode);
 	if (handle->fd >= 0) {
 		capture.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
 		capture.buf[0].fd = handle->fd;
@@ -483,25 +556,64 @@ connfs_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 
 /* ------------------------------------------------------------------------------------------------------------ files */
 
-/* Requests one connection, and writes the text of a file; an error number, or 0. */
+/* Whether the list serves the next open: many files are opened in a row, and one list costs less than a request for
+ * each. */
+static bool
+connfs_serves_row(void)
+{
+	if (connection_list_now() - connfs_row.time_ns > CONNFS_ROW_GAP_NS)
+		connfs_row.length = 0;
+	return ++connfs_row.length >= CONNFS_ROW_LENGTH &&
+	       (double)connfs_list_took_ns <= CONNFS_ROW_FRESH_S * 1e9 / 2;
+}
+
+/* Writes the text of a file; an error number, or 0. */
 static int
-connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
+connfs_write_text(struct connfs_handle *handle, unsigned file, const struct connection_row *row)
+{
+	if (row == NULL)
+		return ENOENT;
+	handle->bytes = malloc(CONNFS_TEXT_MAX);
+	if (handle->bytes == NULL)
+		return ENOMEM;
+	handle->length = connfs_file_text(file, row->values, handle->bytes);
+	return 0;
+}
+
+/* Requests one connection, and writes the text of a file; an error number, or 0.  A process that is not known yet is
+ * waited for if the file shows it. */
+static int
+connfs_request_text(struct connfs_handle *handle, const struct connfs_node *node)
 {
 	char condition[40], *const words[] = {condition}, error[4096];
+	struct connection_request request = {
+	    .path = connfs_socket, .words = words, .count = 1, .no_wait = !connfs_file_has_owner(node->number)};
 	struct connection_list list;
 	int error_number;
 
 	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)node->cid);
-	if (!connection_list_receive(&list, &connfs_columns,
-				     &(struct connection_request){.path = connfs_socket, .words = words, .count = 1},
-				     error, sizeof error))
+	if (!connection_list_receive(&list, &connfs_columns, &request, error, sizeof error))
 		return EIO;
-	handle->bytes = list.count > 0 ? malloc(CONNFS_TEXT_MAX) : NULL;
-	if (handle->bytes != NULL)
-		handle->length = connfs_file_text(node->number, list.rows[0].values, handle->bytes);
-	error_number = list.count == 0 ? ENOENT : handle->bytes == NULL ? ENOMEM : 0;
+	error_number = connfs_write_text(handle, node->number, list.count > 0 ? list.rows : NULL);
 	connection_list_clear(&list);
 	return error_number;
+}
+
+/* Writes the text of a file, of the list or of a request; an error number, or 0.  A connection may be newer than the
+ * list. */
+static int
+connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
+{
+	int error = ENOENT;
+
+	if (connfs_serves_row())
+		error = !connfs_refresh(CONNFS_ROW_FRESH_S)
+			    ? EIO
+			    : connfs_write_text(handle, node->number, connfs_find(node->cid));
+	if (error == ENOENT)
+		error = connfs_request_text(handle, node);
+	connfs_row.time_ns = connection_list_now();
+	return error;
 }
 
 /* Requests the record of a connection that has ended; an error number, or 0. */
@@ -576,7 +688,9 @@ connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
 		return;
 	}
 	file->fh = (uint64_t)(uintptr_t)handle;
-	file->direct_io = 1; /* the text is that of this open, whatever its size was before */
+	/* The text is that of this open, whatever its size was before. */
+	handle->cached = handle->fd < 0 && connfs_size_is_told(inode, handle->length);
+	file->direct_io = !handle->cached;
 	if (fuse_reply_open(request, file) != 0)
 		connfs_close(handle);
 }
@@ -628,7 +742,7 @@ connfs_check(const char *mountpoint)
 	struct stat attributes;
 	char *socket;
 
-	if (!connection_columns_choose(&connfs_columns, connfs_fields, NULL) || !connfs_refresh(0))
+	if (!connection_columns_choose(&connfs_columns, connfs_fields, NULL) || !connfs_receive_list(true))
 		return false;
 	if (stat(mountpoint, &attributes) == 0 && !S_ISDIR(attributes.st_mode)) {
 		snprintf(connfs_error, sizeof connfs_error, "%s: %s", mountpoint, strerror(ENOTDIR));

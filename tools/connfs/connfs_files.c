@@ -91,6 +91,12 @@ connfs_file_name(unsigned file)
 	return connfs_files[file].name;
 }
 
+bool
+connfs_file_has_owner(unsigned file)
+{
+	return connfs_files[file].print == connfs_print_owner || connfs_files[file].print == connfs_print_status;
+}
+
 size_t
 connfs_file_text(unsigned file, const char *const *values, char text[CONNFS_TEXT_MAX])
 {

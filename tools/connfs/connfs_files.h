@@ -17,6 +17,9 @@
 
 const char *connfs_file_name(unsigned file);
 
+/* Whether a text shows the process. */
+bool connfs_file_has_owner(unsigned file);
+
 /* Writes the text of a file; returns its length.  `values` are those of CONNFS_FIELDS. */
 size_t connfs_file_text(unsigned file, const char *const *values, char text[CONNFS_TEXT_MAX]);
 
