@@ -81,6 +81,7 @@ browser.run("fetch = realFetch")
 for width in 1280, 400:
     browser.view(width, 900, width == 400)
     becomes(f"fits in {width} pixels", f"document.documentElement.scrollWidth <= {width}")
+check("no element comes of the name of an interface", browser.run("document.querySelector('b')"), None)
 check("nothing is NaN or undefined", browser.run("/NaN|undefined|Infinity/.test(document.querySelector('main').innerHTML)"), False)
 
 header = "document.getElementById('capture').textContent"

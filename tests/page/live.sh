@@ -13,12 +13,14 @@ ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
 trap 'kill $pid $talk 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
 ip -n "$space" link set lo up
 ip -n "$space" address add 192.0.2.1/24 dev lo
+ip -n "$space" link add '"}<b>x' type dummy # markup as the name of an interface
+ip -n "$space" link set '"}<b>x' up
 
 # begin_netobsd ADDRESS [OPTION]...
 begin_netobsd() {
 	address=$1
 	shift
-	ip netns exec "$space" "$netobsd" -i lo -f 'port 7001 or port 7002' --metrics="$address" "$@" >"$tmp/log" 2>&1 &
+	ip netns exec "$space" "$netobsd" -i lo -i '"}<b>x' -f 'port 7001 or port 7002' --metrics="$address" "$@" >"$tmp/log" 2>&1 &
 	pid=$!
 	wait_for get /metrics
 }
@@ -53,6 +55,7 @@ is "two names" "$(printf 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.exampl
 	ip netns exec "$space" python3 -c 'import socket, sys; s = socket.create_connection(("127.0.0.1", 9800)); s.sendall(sys.stdin.buffer.read()); print(s.recv(100).decode()[9:12])')" 403
 is "no name" "$(printf 'GET / HTTP/1.0\r\n\r\n' |
 	ip netns exec "$space" python3 -c 'import socket, sys; s = socket.create_connection(("127.0.0.1", 9800)); s.sendall(sys.stdin.buffer.read()); print(s.recv(100).decode()[9:12])')" 403
+check "the name of an interface is quoted in the metrics" [ "$(get /metrics | grep -c '^netobs_interface_up{interface="\\"}<b>x"} 1$')" -eq 1 ]
 is "metrics for any name" "$(request /metrics GET 'Host: prometheus.example')" 200
 is "another path" "$(request /connections/)" 404
 
@@ -98,7 +101,7 @@ is "the client is the end that sent the SYN" "$(grep -c '"client":"near","role":
 is "without processes" "$(get /connections | grep -c '"comm":"python3"')" 0
 if have chromium; then
 	timeout 200 ip netns exec "$space" python3 "$top/tests/page/live.py" "$tmp" "http://$address/" "$pid" \
-		"$netobsd" -i lo -f 'port 7001 or port 7002' --metrics="$address" >"$tmp/tap" 2>"$tmp/err" 4>&4
+		"$netobsd" -i lo -i '"}<b>x' -f 'port 7001 or port 7002' --metrics="$address" >"$tmp/tap" 2>"$tmp/err" 4>&4
 	relay "$tmp/tap"
 	is "the browser" "$(cat "$tmp/err")" ""
 else
