@@ -10,7 +10,8 @@ const legend = [["data", "data; established"], ["opening", "opening, and a SYN s
 const liveColours = ["data", "opening", "closing", "failure", "neutral"];
 
 function drawLegend() {
-	byId("legend").replaceChildren(...legend.filter(([colour]) => !data.live || liveColours.includes(colour)).map(([colour, text]) => {
+	const shown = legend.filter(([colour]) => !data.live || liveColours.includes(colour));
+	byId("legend").replaceChildren(...shown.map(([colour, text]) => {
 		const box = svgElement("svg", { width: 12, height: 12, "aria-hidden": "true" });
 		box.append(svgElement("rect", { width: 12, height: 12, class: "f-" + colour }));
 		return element("li", {}, box, text);

@@ -79,9 +79,10 @@ function tableRow(row) {
 }
 
 const liveNote = hidden => [`${plural(data.connections, "open connection")}, newest first` +
-	(hidden > 0 ? `; ${count(rows.length)} of them are on this page` : "") + ". Where two numbers or states stand, " +
-	"the first is the client's. ? behind a client: the packet that opened the connection was not captured, or UDP has " +
-	"none; the ports, or the first packet, decide. Segments: ", element("code", {}, "netobs report -i INTERFACE --for 60s"), "."];
+	(hidden > 0 ? `; ${count(rows.length)} of them are on this page` : "") + ". Where two numbers or states " +
+	"stand, the first is the client's. ? behind a client: the packet that opened the connection was not " +
+	"captured, or UDP has none; the ports, or the first packet, decide. Segments: ",
+	element("code", {}, "netobs report -i INTERFACE --for 60s"), "."];
 
 const reportNote = hidden => [`${plural(data.connections, "connection")}, worst first` +
 	(hidden ? `; only the ${count(rows.length)} with most trouble are on this page, netobs conns prints all` : "") +
@@ -119,9 +120,10 @@ function startTable() {
 		drawTable();
 		if (detailed.length) drawLanes();
 	});
-	const worstFirst = () => { view.filter = ""; table.column = -1; redrawAll(); };
+	const inOrder = () => { view.filter = ""; table.column = -1; redrawAll(); };
 	const showMore = () => { table.shown += 200; drawTable(); };
 	byId("connections-controls").append(
-		element("button", { type: "button", on: { click: worstFirst } }, data.live ? "All, newest first" : "All, worst first"),
+		element("button", { type: "button", on: { click: inOrder } },
+			data.live ? "All, newest first" : "All, worst first"),
 		element("button", { type: "button", id: "more", on: { click: showMore } }, "More rows"));
 }

@@ -23,8 +23,9 @@ function drawCapture() {
 		document.title = `${location.host} – netobsd`;
 		const since = live.samples.length ? `; what follows is from ${clock(data.duration, 0)} ${zone()}` : "";
 		const none = live.failed ? `netobsd does not answer, again in a second${since}. ` : "";
-		byId("capture").textContent = none + (live.samples.length ? `Since ${clock(0, 0)} ${zone()}, at most 4 minutes: ` +
-			`${plural(data.frames, "packet")}, ${bytes(data.bytes)}; ${plural(data.connections, "open connection")}` : "");
+		const counted = () => `Since ${clock(0, 0)} ${zone()}, at most 4 minutes: ` +
+			`${plural(data.frames, "packet")}, ${bytes(data.bytes)}; ${plural(data.connections, "open connection")}`;
+		byId("capture").textContent = none + (live.samples.length ? counted() : "");
 		byId("numbers").textContent = "counted since this page was opened, at most 4 minutes";
 		return;
 	}
