@@ -13,7 +13,8 @@ ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
 trap 'kill $pid $talk 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
 ip -n "$space" link set lo up
 ip -n "$space" address add 192.0.2.1/24 dev lo
-ip -n "$space" link add '"}<b>x' type dummy # markup as the name of an interface
+ip -n "$space" link add '"}<b>x' type veth peer name peer # markup as the name of an interface
+ip -n "$space" link set peer up
 ip -n "$space" link set '"}<b>x' up
 
 # begin_netobsd ADDRESS [OPTION]...
