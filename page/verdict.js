@@ -20,7 +20,6 @@ const baseName = path => path.slice(path.lastIndexOf("/") + 1);
 
 function drawCapture() {
 	if (data.live) {
-		document.title = `${location.host} – netobsd`;
 		const since = live.samples.length ? `; what follows is from ${clock(data.duration, 0)} ${zone()}` : "";
 		const none = live.failed ? `netobsd does not answer, again in a second${since}. ` : "";
 		const counted = () => `Since ${clock(0, 0)} ${zone()}, at most 4 minutes: ` +
