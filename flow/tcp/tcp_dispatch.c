@@ -2,6 +2,7 @@
 /* Entry of the TCP machine: takes the fast path or calls the full checks. */
 #include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_fastpath.h"
+#include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_order.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -35,8 +36,11 @@ tcp_classify_repeat(struct tcp_segment_ctx *ctx)
 	    (t->flags & TCP_RST) != 0)
 		return;
 	length = ctx->payload_len + ((t->flags & TCP_SYN) != 0) + ((t->flags & TCP_FIN) != 0);
-	if (length != 0)
-		ctx->repeat = tcp_order_classify(ctx, t->seq, t->seq + length);
+	if (length == 0)
+		return;
+	ctx->repeat = tcp_order_classify(ctx, t->seq, t->seq + length);
+	if (ctx->repeat.kind != TCP_REPEAT_DUPLICATE && tcp_loss_window_is_probed(ctx))
+		ctx->repeat = (struct tcp_repeat){.kind = TCP_REPEAT_NONE, .probed = true};
 }
 
 /* Counts a segment of `endpoint` in the record, which has begun.  `bytes`: payload bytes sent before. */

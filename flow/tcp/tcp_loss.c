@@ -172,6 +172,7 @@ tcp_loss_on_cumulative_ack(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, u
 	    (tcp_loss_rto_was_spurious(ctx, loss, loss->high_rxt) || tcp_loss_rto_was_spurious(ctx, loss, e->una - 1)))
 		loss->state = TCP_CONGESTION_OPEN;
 	tcp_loss_check_eifel(ctx, loss);
+	loss->window_probed = false;
 	if (loss->state != TCP_CONGESTION_OPEN && !tcp_seq_before(e->una, loss->recovery_point))
 		loss->state = TCP_CONGESTION_OPEN;
 	tcp_loss_drop_acknowledged(loss, e->una);
@@ -202,7 +203,7 @@ static void
 tcp_loss_update_slow_reason(struct tcp_endpoint *e, const struct tcp_loss *loss)
 {
 	if (loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
-	    !loss->sack_edge_valid)
+	    !loss->sack_edge_valid && !loss->window_probed)
 		e->slow_reasons &= (uint8_t)~TCP_SLOW_LOSS;
 	else
 		e->slow_reasons |= TCP_SLOW_LOSS;
@@ -264,13 +265,36 @@ tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una)
 		loss->tlp_outstanding = false;
 	if (una != e->una)
 		tcp_loss_on_cumulative_ack(ctx, loss, una);
-	else if (duplicate)
+	else if (duplicate && !loss->window_probed)
 		tcp_loss_count_duplicate_ack(ctx, loss);
 	if (sack)
 		tcp_loss_process_sack(ctx, loss);
 	if (loss->state == TCP_CONGESTION_OPEN && loss->cwnd < e->nxt - e->una)
 		loss->cwnd = e->nxt - e->una;
 	tcp_loss_update_slow_reason(e, loss);
+}
+
+/* --- probes of a closed window --- */
+
+void
+tcp_loss_set_window_probe(struct tcp_segment_ctx *ctx)
+{
+	tcp_loss_acquire(ctx)->window_probed = true;
+	ctx->ep->slow_reasons |= TCP_SLOW_LOSS;
+}
+
+bool
+tcp_loss_window_is_probed(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_loss *loss = tcp_loss_find(ctx);
+
+	return loss != NULL && loss->window_probed && ctx->header->seq == ctx->ep->una && ctx->payload_len != 0;
+}
+
+void
+tcp_loss_clear_window_probe(struct tcp_segment_ctx *ctx)
+{
+	tcp_loss_acquire(ctx)->window_probed = false;
 }
 
 /* --- after missing frames --- */
@@ -290,7 +314,7 @@ tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq)
 		return;
 	loss->state = TCP_CONGESTION_OPEN;
 	loss->sacked_count = 0;
-	loss->tlp_outstanding = loss->rack_valid = loss->frto_pending = false;
+	loss->tlp_outstanding = loss->rack_valid = loss->frto_pending = loss->window_probed = false;
 	loss->retrans_us = loss->loss_ack_us = 0;
 }
 
@@ -354,8 +378,8 @@ tcp_loss_is_empty(const struct tcp_loss *loss)
 {
 	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
 	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid &&
-	       !loss->unsent.valid && !loss->resynced && loss->fin_wait_segments == 0 && loss->cwnd == 0 &&
-	       loss->ssthresh == 0 && loss->retrans_us == 0;
+	       !loss->unsent.valid && !loss->resynced && !loss->window_probed && loss->fin_wait_segments == 0 &&
+	       loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
 }
 
 /* Every connection has a FIN: a loss pair is not kept for that alone. */

@@ -50,6 +50,7 @@ struct tcp_loss {
 	bool fin_deferred;	 /* fin_tsval and fin_tsecr are valid */
 	bool frto_pending;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
 	bool resynced;		 /* its numbers were taken anew from the segment in progress */
+	bool window_probed;	 /* the byte at una is all that is outstanding, and probes a closed window */
 	uint32_t dupack_una;	 /* una at the last duplicate ACK */
 	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
 	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
@@ -87,6 +88,15 @@ void tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint3
 
 /* The loss state of the endpoint in `ctx`; NULL if it has none. */
 struct tcp_loss *tcp_loss_find(const struct tcp_segment_ctx *ctx);
+
+/* The endpoint sends a new byte at una to probe a closed window.  A receiver that drops the byte shows no loss. */
+void tcp_loss_set_window_probe(struct tcp_segment_ctx *ctx);
+
+/* Whether the segment in `ctx`, which begins at una, sends the byte of such a probe again. */
+bool tcp_loss_window_is_probed(const struct tcp_segment_ctx *ctx);
+
+/* The endpoint sends the byte with other data: it is outstanding like any other. */
+void tcp_loss_clear_window_probe(struct tcp_segment_ctx *ctx);
 
 /* Whether SACK blocks or duplicate ACKs indicate a loss at or after `seq`. */
 bool tcp_loss_is_lost(const struct tcp_endpoint *e, const struct tcp_loss *loss, uint32_t seq);

@@ -282,10 +282,58 @@ tcp_report_timeout(struct tcp_segment_ctx *ctx, enum tcp_timeout timeout)
 	flow_events_add(ctx->events, EVENT_TCP_TIMEOUT, ctx->endpoint, ctx->now)->timeout = timeout;
 }
 
+/* Whether the byte at SND.UNA, which the segment sends alone, probes a closed window.  If more than that byte is
+ * outstanding, it was sent in a longer segment: one of a single byte would be sent again like that. */
+static bool
+tcp_sent_byte_is_probe(const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_endpoint *e = ctx->ep;
+	struct send_log_result next;
+
+	if (ctx->header->seq != e->una)
+		return false;
+	if (e->nxt == e->una || e->nxt == e->una + 1)
+		return true;
+	next = send_log_search(flow_table_tcp_pools(ctx->table), e, e->una + 1);
+	return next.found && !tcp_seq_before(e->una, next.first_seq);
+}
+
+/* The segment probes a closed window with the byte at SND.UNA.  The peer must refuse it (RFC 9293 3.8.6.1), so its
+ * round trip is not timed. */
+static void
+tcp_sent_window_probe(struct tcp_segment_ctx *ctx)
+{
+	struct tcp_endpoint *e = ctx->ep;
+	bool fresh = e->nxt == e->una;
+
+	tcp_report_timeout(ctx, TIMEOUT_PERSIST);
+	tcp_log_segment(ctx, e->una, e->una + 1, !fresh);
+	if (!fresh)
+		return;
+	e->nxt++;
+	e->bytes++;
+	tcp_loss_set_window_probe(ctx);
+}
+
+/* The byte of window probes is sent with other data now, as if for the first time: takes the probes out of the send
+ * log, and the byte out of those sent. */
+static void
+tcp_sent_take_probed_byte(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
+	struct tcp_endpoint *e = ctx->ep;
+	const struct send_log_entry *entry = send_log_entry_at(pools, e->log_tail);
+
+	for (; entry != NULL && entry->seq == e->una && entry->len == 1; entry = send_log_entry_before(pools, entry))
+		e->log_tail = entry->prev_and_retransmitted >> 1;
+	e->bytes--;
+	tcp_loss_clear_window_probe(ctx);
+}
+
 /*
  * Whether the segment is a probe that requests an ACK, not a retransmission: nothing is outstanding, and it sends one
  * byte below SND.NXT or nothing at that place (RFC 9293 3.8.4, Linux tcp_xmit_probe_skb); with a closed window also one
- * byte that the peer must refuse (RFC 9293 3.8.6.1).
+ * byte that the peer must refuse.
  */
 static bool
 tcp_sent_keepalive_or_persist(struct tcp_segment_ctx *ctx, uint32_t length)
@@ -298,9 +346,9 @@ tcp_sent_keepalive_or_persist(struct tcp_segment_ctx *ctx, uint32_t length)
 	if (!tcp_state_is_synchronized((enum tcp_state)e->state) || e->state == TCP_STATE_TIME_WAIT || length > 1 ||
 	    (t->flags & TCP_FIN) != 0)
 		return false;
-	if (closed_window && length == 1 && t->seq == e->una && (e->nxt == e->una || e->nxt == e->una + 1)) {
-		tcp_report_timeout(ctx, TIMEOUT_PERSIST);
-		return e->nxt != e->una; /* the first such byte is new data */
+	if (closed_window && length == 1 && tcp_sent_byte_is_probe(ctx)) {
+		tcp_sent_window_probe(ctx);
+		return true;
 	}
 	if (e->una != e->nxt || t->seq != e->nxt - 1)
 		return false;
@@ -349,6 +397,8 @@ tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 		tcp_sent_repeat(ctx, end);
 	} else {
 		/* The entry of a bare ACK beyond SND.NXT shows when the missing segments were overtaken. */
+		if (ctx->repeat.probed)
+			tcp_sent_take_probed_byte(ctx);
 		tcp_log_segment(ctx, t->seq, end, false);
 		e->bytes += ctx->payload_len;
 		if (length != 0)

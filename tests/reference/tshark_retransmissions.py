@@ -53,7 +53,6 @@ class Frame:
         self.kind, self.analysis = kind, analysis
         self.flags = self.length = self.seq = self.iss = self.elapsed = 0
         self.ignored = False  # netobs reports that its receiver ignores it
-        self.probed = False  # the same number was sent before as a probe of a closed window
         self.reused = False  # its stream has SYNs of different numbers
         self.twice = False   # an earlier frame has the same numbers and the same identification
 
@@ -76,7 +75,7 @@ def class_of(frame):
     if words == {"none"}:
         if frame.kind == "timeout" and frame.flags & FIN and frame.length == 0:
             return "fin-with-syn"
-        return "after-window-probe" if frame.probed else "number-of-the-syn" if frame.seq == frame.iss else None
+        return "number-of-the-syn" if frame.seq == frame.iss else None
     if frame.kind == "spurious":
         if frame.iss and (frame.seq - frame.iss) % 2**32 >= 2**31:
             return "before-the-syn"
@@ -136,7 +135,6 @@ def compare(netobsd, path):
     if not sent:
         return total, classes, unexplained
     rows = run_tshark(path)
-    probes = {(row["tcp.stream"], row["tcp.seq_raw"]) for row in rows.values() if row["tcp.analysis.zero_window_probe"]}
     reused = {row["tcp.stream"] for row in rows.values() if row["tcp.analysis.reused_ports"]}
     known, twice = set(), set()
     for number in sorted(rows):
@@ -159,7 +157,6 @@ def compare(netobsd, path):
         frame = Frame(kind, analysis)
         describe(frame, again.get(number, sent[number]), number in again)
         frame.ignored = IGNORED.search(sent[number]) is not None
-        frame.probed = (row["tcp.stream"], row["tcp.seq_raw"]) in probes
         frame.reused = row["tcp.stream"] in reused
         frame.twice = number in twice
         name = class_of(frame)

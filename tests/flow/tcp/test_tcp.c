@@ -861,30 +861,108 @@ test_keepalives(void **state)
 	assert_int_equal(endpoint_of(A)->bytes, 0);
 }
 
+static struct test_segment
+closed_window(uint32_t ack)
+{
+	struct test_segment segment = segment_empty(B, TCP_ACK, 5001, ack);
+
+	segment.window = -1;
+	return segment;
+}
+
+/* A has sent 100 bytes, which fill B's window.  Without SACK, so that duplicate ACKs count. */
+static void
+close_window(void)
+{
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	tcp_fixture_feed(&t, closed_window(1101));
+	tcp_fixture_take_trace(&t);
+}
+
+/* A probes the closed window with `bytes` bytes, and B refuses them. */
+static void
+probe_window(uint32_t bytes)
+{
+	fastpath_finish_frame(&t, SECONDS);
+	tcp_fixture_feed(&t, bytes == 0 ? segment_empty(A, TCP_ACK, 1100, 5001) : segment_data(A, 1101, 5001, bytes));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
+	tcp_fixture_feed(&t, closed_window(1101));
+}
+
 static void
 test_zero_window_probes(void **state)
 {
-	struct test_segment closed = segment_empty(B, TCP_ACK, 5001, 1101);
-
 	(void)state;
-	tcp_fixture_handshake(&t);
-	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
-	closed.window = -1;
-	tcp_fixture_feed(&t, closed);
-	tcp_fixture_take_trace(&t);
-	fastpath_finish_frame(&t, SECONDS);
-	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1100, 5001)); /* as Linux does */
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
-	tcp_fixture_feed(&t, closed);
-	fastpath_finish_frame(&t, SECONDS);
-	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1)); /* as others do: one byte that does not fit */
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
-	tcp_fixture_feed(&t, closed);
-	fastpath_finish_frame(&t, SECONDS);
-	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1));
-	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
+	close_window();
+	probe_window(0); /* as Linux does */
+	assert_int_equal(endpoint_of(A)->bytes, 100);
+	for (unsigned i = 0; i < 4; i++)
+		probe_window(1); /* as others do: one byte that does not fit */
 	assert_int_equal(retransmits_of(A), 0);
 	assert_int_equal(endpoint_of(A)->bytes, 101);
+	assert_int_equal(endpoint_of(B)->rcv_nxt, 1101);
+}
+
+/* The byte of a probe is sent again with what follows it, as soon as the window opens: nothing was lost. */
+static void
+test_data_behind_window_probes(void **state)
+{
+	(void)state;
+	close_window();
+	for (unsigned i = 0; i < 4; i++)
+		probe_window(1);
+	assert_int_equal(endpoint_of(A)->slow_reasons & TCP_SLOW_DUPACKS, 0);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(retransmits_of(A), 0);
+	assert_int_equal(endpoint_of(A)->bytes, 200);
+	assert_int_equal(endpoint_of(B)->rcv_nxt, 1201);
+	/* Now it is lost: no ACK has asked for it. */
+	fastpath_finish_frame(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	assert_int_equal(endpoint_of(A)->slow_reasons, 0);
+}
+
+static void
+test_a_window_probe_that_is_accepted(void **state)
+{
+	(void)state;
+	close_window();
+	fastpath_finish_frame(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 1));
+	tcp_fixture_feed(&t, closed_window(1102));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
+	fastpath_finish_frame(&t, SECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1102, 5001, 1));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1103));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(persist)");
+	assert_int_equal(endpoint_of(A)->slow_reasons, 0);
+	tcp_fixture_feed(&t, segment_data(A, 1103, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	assert_int_equal(retransmits_of(A), 0);
+	assert_int_equal(endpoint_of(A)->bytes, 202);
+	assert_int_equal(endpoint_of(A)->srtt_us, 1); /* not the time between the probes */
+}
+
+/* B has dropped data for want of room; BSD then probes with the first byte of it. */
+static void
+test_window_probes_of_data_that_was_dropped(void **state)
+{
+	(void)state;
+	close_window();
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	tcp_fixture_feed(&t, closed_window(1101));
+	assert_string_equal(tcp_fixture_take_trace(&t), "");
+	probe_window(1);
+	probe_window(1);
+	assert_int_equal(retransmits_of(A), 0);
+	assert_int_equal(endpoint_of(A)->bytes, 200);
 }
 
 /* --- deferred input --- */
@@ -1108,6 +1186,9 @@ main(void)
 		scenario(test_the_fast_path_equals_the_slow_path),
 		scenario(test_keepalives),
 		scenario(test_zero_window_probes),
+		scenario(test_data_behind_window_probes),
+		scenario(test_a_window_probe_that_is_accepted),
+		scenario(test_window_probes_of_data_that_was_dropped),
 		scenario(test_deferred_input_takes_effect_when_an_ack_proves_it),
 		scenario(test_deferred_input_takes_effect_without_an_ack_later),
 		scenario(test_a_fin_that_crosses_a_reset),
