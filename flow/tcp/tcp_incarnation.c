@@ -202,6 +202,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	record_set_origin(table, flow, origin);
 	events.count = 0;
 	tcp_segment_sent(table, flow, syn.sender, &packet, now, &events);
+	send_log_set_time(flow_table_tcp_pools(table), &flow->tcp[syn.sender], (uint32_t)(syn.ts / 1000));
 	flow_report_events(table, flow, &events);
 	events.count = 0;
 	tcp_segment_received(table, flow, 1 - syn.sender, &packet, now, &events);

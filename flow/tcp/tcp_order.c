@@ -6,6 +6,10 @@
 /* A duplicate is captured this soon after its original. */
 #define TCP_DUPLICATE_MAX_US 1000000u
 
+/* A segment without a stamp that is captured this soon after its original is a duplicate, unless an ACK came between
+ * them: no timer is so short. */
+#define TCP_PLAIN_DUPLICATE_MAX_US 1000u
+
 /* Shortest retransmission timeout; a segment with an unproved stamp is a duplicate only before. */
 #define TCP_TIMEOUT_MIN_US 150000u
 
@@ -218,9 +222,12 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 	uint32_t elapsed, round_trip_us = order_round_trip_us(ctx);
 	const struct tcp_loss *loss = tcp_loss_find(ctx);
 
-	if (scan->same == NULL || tcp_segment_stamp(ctx) == 0 || order_is_answering_syn(ctx))
+	if (scan->same == NULL || order_is_answering_syn(ctx))
 		return false;
 	elapsed = tcp_us_since(scan->same->us, ctx->us);
+	if (tcp_segment_stamp(ctx) == 0)
+		return elapsed < TCP_PLAIN_DUPLICATE_MAX_US && ctx->header->ack == ctx->ep->last_ack_sent &&
+		       !order_is_answered(loss, scan->same);
 	if (!tcp_segment_stamp_is_tsval(ctx))
 		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));

@@ -134,6 +134,14 @@ send_log_entry_before(const struct tcp_pools *pools, const struct send_log_entry
 	return send_log_entry_at(pools, entry->prev_and_retransmitted >> 1);
 }
 
+/* The latest transmission of the endpoint was captured at `us`, not when it was appended. */
+static inline void
+send_log_set_time(struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t us)
+{
+	if (send_log_entry_at(pools, e->log_tail) != NULL)
+		pools->send_log[e->log_tail & pools->log_mask].us = us;
+}
+
 static inline uint32_t
 send_log_entry_end(const struct send_log_entry *entry)
 {

@@ -38,6 +38,7 @@ struct host {
 	uint32_t timer;	    /* ticks left, 0 off */
 	unsigned retries;
 	unsigned retransmissions;
+	uint16_t ident;	    /* of its latest packet: counted up, so that a segment sent again is no duplicate */
 	uint32_t highest;   /* end of what was sent at least once */
 	unsigned count;
 	uint8_t states[32]; /* in order, including the first */
@@ -100,7 +101,7 @@ static inline void
 model_send(struct model *m, unsigned from, uint8_t flags, uint32_t seq, uint32_t len)
 {
 	struct host *h = &m->host[from];
-	struct test_segment s = {.from = from, .flags = flags, .seq = seq, .len = len};
+	struct test_segment s = {.from = from, .flags = flags, .seq = seq, .len = len, .ident = ++h->ident};
 	uint32_t end = seq + len + ((flags & (TCP_SYN | TCP_FIN)) != 0);
 	unsigned fate = m->transmissions < m->plan_length ? m->plan[m->transmissions] : ARRIVES;
 

@@ -141,6 +141,7 @@ test_simultaneous_open(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-established A:SYN_RECEIVED>ESTABLISHED");
 	assert_int_equal(retransmits_of(A) + retransmits_of(B), 0);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN | TCP_ACK, 1000, 5001));
 	assert_int_equal(retransmits_of(A), 1);
 }
@@ -155,6 +156,7 @@ test_refused(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:accept-refused A:connect-refused A:SYN_SENT>CLOSED");
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_NONE);
 	/* The same SYN once more is the same attempt. */
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,2) A:CLOSED>SYN_SENT");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_RST | TCP_ACK, 0, 1001));
@@ -709,6 +711,7 @@ test_a_syn_in_the_window_is_challenged(void **state)
 	(void)state;
 	tcp_fixture_handshake(&t);
 	tcp_fixture_take_trace(&t);
+	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001)); /* an old duplicate */
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:timeout(retransmit) B:retransmit(syn,2)");
 	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
@@ -1060,7 +1063,7 @@ test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
 	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1001));
 	tcp_fixture_take_trace(&t);
 	tcp_fixture_feed(&t, stamped(segment_empty(A, TCP_ACK, 1002, 5002), 71));
-	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5002));
+	tcp_fixture_feed(&t, stamped(segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5002), 71));
 	assert_string_equal(tcp_fixture_take_trace(&t),
 			    "A:FIN_WAIT_1>CLOSING A:retransmit(fast,2) B:FIN_WAIT_1>FIN_WAIT_2");
 	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5002, 1002));

@@ -501,6 +501,7 @@ test_loss_pairs_run_out(void **state)
 		flows[i] = flow_table_lookup_tcp(t.table, &packet, &key, flow_key_hash(t.table, &key), endpoint, t.now);
 		for (round = 0; round < 3; round++) {
 			events.count = 0;
+			t.now += NANOSECONDS;
 			tcp_segment_sent(t.table, flows[i], endpoint, &packet, t.now, &events);
 			assert_int_equal(tcp_retransmits(t.table, flows[i], endpoint), round);
 		}

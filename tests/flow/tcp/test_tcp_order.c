@@ -108,6 +108,38 @@ test_a_frame_captured_twice(void **state)
 	assert_int_equal(t.flow->tcp[A].slow_reasons, 0);
 }
 
+/* Without identification and timestamps nothing but the time tells a copy from a retransmission. */
+static void
+test_a_plain_frame_captured_twice(void **state)
+{
+	(void)state;
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	send_stamped(1001, 0, 0);
+	fastpath_finish_frame(&t, 20000);
+	send_stamped(1001, 0, 0);
+	assert_outcome("", 1, 0);
+	LATER(2);
+	send_stamped(1001, 0, 0);
+	assert_outcome("A:retransmit(probe,2)", 1, 0);
+}
+
+/* An ACK that reports a gap may cause a retransmission at once. */
+static void
+test_a_plain_retransmission_behind_an_ack(void **state)
+{
+	(void)state;
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	send_stamped(1001, 0, 0);
+	send_stamped(1101, 0, 0);
+	fastpath_finish_frame(&t, 20000);
+	send_sack(1001, 1101, 1201);
+	fastpath_finish_frame(&t, 20000);
+	send_stamped(1001, 0, 0);
+	assert_outcome("A:retransmit(fast,2)", 0, 0);
+}
+
 static void
 test_a_duplicate_of_the_network(void **state)
 {
@@ -648,6 +680,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		scenario(test_a_frame_captured_twice),
 		scenario(test_a_mirror_port_copies_acks),
+		scenario(test_a_plain_frame_captured_twice),
+		scenario(test_a_plain_retransmission_behind_an_ack),
 		scenario(test_a_duplicate_of_the_network),
 		scenario(test_a_duplicate_is_not_an_old_timestamp),
 		scenario(test_a_duplicate_without_identification),
