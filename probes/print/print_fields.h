@@ -9,7 +9,7 @@
 #include "probes/print/print.h"
 
 /* Most fields of a list, and most bytes of the longest one, with its NUL. */
-#define PRINT_FIELDS_MAX      64u
+#define PRINT_FIELDS_MAX      96u
 #define PRINT_FIELDS_WORD_MAX 64u
 
 struct print_fields;
