@@ -7,7 +7,7 @@
 #include "tools/report/report_overview.h"
 #include "tools/report/report_page.h"
 #include "tools/report/report_talkers.h"
-#include "tools/report/report_verdict.h"
+#include "tools/report/verdict/report_verdict.h"
 
 /* Writes a text that is JSON already, as a string; `<`, `>` and `&` mean nothing to HTML as escapes. */
 static void

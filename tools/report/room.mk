@@ -22,8 +22,6 @@ netobs_report_SOURCES = \
 	%D%/report_records.h \
 	%D%/report_talkers.c \
 	%D%/report_talkers.h \
-	%D%/report_verdict.c \
-	%D%/report_verdict.h \
 	%D%/report_volume.c \
 	%D%/report_volume.h
 netobs_report_LDADD = libpage.a $(NETTLE_LIBS) $(PCAP_LIBS)

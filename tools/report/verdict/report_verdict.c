@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/report/report_verdict.h"
+#include "tools/report/verdict/report_verdict.h"
 
 #include <netinet/in.h>
 #include <stdarg.h>
