@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The block of data, with names for the columns of its arrays.
-const data = { live: false, files: [], filter: "", first: "0", duration: 0, frames: 0, bytes: 0, verdict: [],
+const data = { live: false, files: [], filter: "", first: "0", duration: 0, frames: 0, bytes: 0, stray: 0, verdict: [],
 	width: 1, bins: 0, volume: [], states: { opening: [], open: [], closed: [], failed: [] }, talkers: [],
 	connections: 0, rows: [], endSegments: 0, stateNames: [], details: [],
 	...JSON.parse(document.getElementById("data").textContent) };
@@ -22,8 +22,14 @@ const rows = data.rows.map((values, index) => {
 	const row = { ...named(rowFields, values), index };
 	return { ...row, name: plainText(row.name) };
 });
+// A segment that probes a closed window has this in place of the kind of a retransmission, which it is not.
+const WINDOW_PROBE = 6;
+const segmentOf = values => {
+	const segment = named(segmentFields, values), probe = segment.kind === WINDOW_PROBE;
+	return { ...segment, probe, kind: probe ? 0 : segment.kind };
+};
 const details = data.details.map(detail => ({
-	segments: detail.segments.map(values => named(segmentFields, values)),
+	segments: detail.segments.map(segmentOf),
 	changes: detail.changes.map(values => named(changeFields, values)),
 }));
 const detailed = rows.filter(row => row.detail >= 0);

@@ -56,6 +56,7 @@ function segmentText(segment, origins, short) {
 	if (segment.flags & ACK && !(segment.flags & SYN) && !(short && segment.length))
 		words.push("ack " + count(relative(segment.ack, 1 - segment.end)));
 	if (segment.window === 0 && !(segment.flags & (SYN | RST))) words.push("window closed");
+	if (segment.probe) words.push("probe of the closed window");
 	if (segment.kind) words.push(`sent again (${kindName(segment.kind)})`);
 	if (segment.lost) words.push(`lost? again in ${segment.lost}`);
 	if (segment.older) words.push("of an older connection");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sentences, with links to the connections and the packets that show them.
-function evidenceLink([index, frame]) {
+// A connection, the packet to which the link goes, 0 for none, and what names the packets.
+function evidenceLink([index, frame, packets]) {
 	const row = rows[index];
-	if (!row) return element("span", {}, `packet ${frame}`);
-	const text = rowName(row) + (frame ? `, packet ${frame}` : data.live ? "" : `, from ${moment(row.start)}`);
+	if (!row) return element("span", {}, packets);
+	const text = `${rowName(row)}, ${packets || `from ${moment(row.start)}`}`;
 	return element("a", { href: data.live ? "#connections" : placeOf(row, frame),
 		on: { click: event => { event.preventDefault(); selectRow(row, frame); } } }, text);
 }
@@ -32,7 +33,8 @@ function drawCapture() {
 	const [from, to] = [`${day(0)} ${clock(0)}`, `${day(data.duration)} ${clock(data.duration)}`];
 	byId("capture").textContent = `${data.files.map(baseName).join(", ")}: ` + (data.frames ?
 		`${plural(data.frames, "packet")}, ${bytes(data.bytes)}, ${plural(data.connections, "connection")}; ` +
-		`${from} to ${to} ${zone()}, ${duration(data.duration)}` : "no packet") +
+		`${from} to ${to} ${zone()}, ${duration(data.duration)}` +
+		(data.stray ? `, without ${plural(data.stray, "packet")} whose time stamp is wrong` : "") : "no packet") +
 		(data.filter ? `; filter: ${data.filter}` : "");
 	byId("numbers").textContent = "each names the connections that show it best; the numbers of packets " +
 		(data.filter ? "count only those that pass the filter" :

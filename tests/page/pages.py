@@ -98,6 +98,13 @@ def check_without_tcp():
     check("and its table", page.text("#connections-table"), "No connection has been captured.")
 
 
+def marked_packet():
+    """The number of the packet whose row of the ladder is marked."""
+    return page.run("(y => [...document.querySelectorAll('#ladder-plot text[text-anchor=end]')]"
+                    ".find(t => t.getAttribute('y') - y == 19).textContent)"
+                    "(document.querySelector('#ladder-plot rect.f-soft').getAttribute('y'))")
+
+
 def check_verdict():
     page.open_page("questions")
     check("the capture", page.text("#capture").split(": ", 1)[1], "56 packets, 12.1 kB, 10 connections; "
@@ -114,10 +121,7 @@ def check_verdict():
     check("with the focus", page.run("document.activeElement.id"), "ladder-title")
     check("which has the SYN and the refusal", page.texts("#ladder-plot text[text-anchor=middle]")[2:],
           ["SYN", "RST ACK, ack 1"])
-    check("in which its row is marked", [page.amount("#ladder-plot rect.f-soft"), page.run(
-        "(y => texts => [...texts].find(t => t.getAttribute('y') - y == 19).textContent)"
-        "(document.querySelector('#ladder-plot rect.f-soft').getAttribute('y'))"
-        "(document.querySelectorAll('#ladder-plot text[text-anchor=end]'))")], [1, "37"])
+    check("in which its row is marked", [page.amount("#ladder-plot rect.f-soft"), marked_packet()], [1, "37"])
     check("the address names the place", page.run("location.hash"), "#connection-1-packet-37")
     check("as the link does", page.each("#verdict-refused a", "e.hash")[0], "#connection-1-packet-37")
     page.click("#connections-table tbody tr:nth-child(3) button")
@@ -185,8 +189,8 @@ def check_time_axes():
     check("ticks in days", page.texts("#states text.faint")[:-1], ["0 d", "5 d", "10 d", "15 d", "20 d", "25 d"])
     check("the width of a bar", page.text("#volume-note"), "Each bar is 3.64 h, the highest one is the peak.")
     check("times with their dates", [page.texts("#connections-table td:nth-child(2)")[0],
-                                     page.text("#verdict-dns a").split(", from ")[1]],
-          ["2023-11-19 02:32:58.000000", "2023-11-14 22:15:30.000000"])
+                                     page.text("#verdict-slow-client a").split(", from ")[1]],
+          ["2023-11-19 02:32:58.000000", "2023-11-16 19:49:54.000000"])
     check("in the ladder as well", "Times in UTC from 2023-11-16;" in page.text("#ladder-note"))
 
 
@@ -317,6 +321,29 @@ def check_older():
     check("the lanes have no reset of it", page.amount("#lanes-plot line.s-failure"), 0)
     check("and the time-sequence has this connection only", page.label("#sequence-plot svg").split("data of ")[1],
           "the client: 4 segments, 1 sent again")
+
+
+def check_findings():
+    """Evidence with several packets, without a ladder, and what is named in ladder and head."""
+    page.open_page("lost")
+    check("the packets of a slow answer", page.texts("#verdict-slow-server a")[0],
+          "192.0.2.1:40000 → 198.51.100.2:81, request in packet 15 and again in packet 16, answer in packet 17")
+    page.click("#verdict-slow-server a")
+    check("its link marks the answer", marked_packet(), "17")
+    page.open_page("queries")
+    check("the packets of DNS queries", [t.split(", ")[1] for t in page.texts("#verdict-dns a")],
+          ["packet 3", "packet 4"])
+    page.click("#verdict-dns a")
+    check("whose link selects the row of the table", page.texts("#connections-table td.address"),
+          ["192.0.2.1:50002 ?", "198.51.100.2:53"])
+    page.open_page("probes")
+    check("probes of a closed window",
+          sum(t.endswith(", probe of the closed window") for t in page.texts("#ladder-plot text")), 4)
+    check("are not lost", page.amount("#ladder-plot line[stroke-dasharray]"), 0)
+    page.open_page("stamps")
+    check("wrong time stamps", page.text("#capture").split("UTC, ")[1],
+          "1.110 s, without 2 packets whose time stamp is wrong")
+    check("are not on the axes", page.texts("#states text.faint")[:-1], [f"{n} ms" for n in range(0, 1001, 200)])
 
 
 def check_sequence():
@@ -498,8 +525,8 @@ def check_printed_parts():
 page = Reader(directory)
 for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_zones,
                    check_time_axes, check_long_addresses, check_lanes, check_filter, check_ladder, check_older,
-                   check_sequence, check_unknown_kinds, check_sack, check_table, check_long, check_hostile,
-                   check_other_media):
+                   check_sequence, check_findings, check_unknown_kinds, check_sack, check_table, check_long,
+                   check_hostile, check_other_media):
     check_part()
 check_print("questions", list(range(21, 36)))
 check_print("long", list(range(1, 101)))

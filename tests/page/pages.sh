@@ -39,6 +39,10 @@ python3 "$top/tests/page/sack.py" "$tmp/sack.pcap"
 page sack "$tmp/sack.pcap"
 python3 "$top/tests/page/many.py" "$tmp/many.pcap"
 page many "$tmp/many.pcap"
+for name in probes lost stamps queries; do
+	python3 "$top/tests/tools/report/verdict_cases.py" "$name" "$tmp/$name.pcap"
+	page "$name" "$tmp/$name.pcap"
+done
 page hostile "$hostile"
 python3 "$top/tests/page/altered.py" "$tmp"
 timeout 300 python3 "$top/tests/page/pages.py" "$tmp" >"$tmp/tap" 2>"$tmp/err"

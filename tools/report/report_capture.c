@@ -7,9 +7,6 @@
 
 #include "tools/report/report_lines.h"
 
-/* Largest connection id of which events are kept; ids count from 1. */
-#define CID_MAX (1u << 26)
-
 static void
 report_frames_add(struct report_capture *capture, uint64_t packet)
 {
@@ -29,27 +26,15 @@ report_frames_add(struct report_capture *capture, uint64_t packet)
 	frames->packets[frames->count++] = packet;
 }
 
-/* The events of an endpoint; NULL without id or memory. */
-static struct report_first *
-report_first_of(struct report_capture *capture, int64_t cid)
+/* The events of the end that the next cs_cid of the line names; NULL without one. */
+static struct report_end_events *
+report_take_end(struct report_capture *capture, struct report_line *line)
 {
-	struct report_firsts *firsts = &capture->firsts;
+	int64_t cid = report_line_number(line, "cs_cid", -1);
+	struct report_end_events *end = report_ends_of(&capture->ends, cid);
 
-	if (cid <= 0 || cid > CID_MAX)
-		return NULL;
-	if ((size_t)cid >= firsts->count) {
-		size_t count = 2 * (size_t)cid + 1024;
-		struct report_first *list = reallocarray(firsts->list, count, sizeof(*list));
-
-		if (list == NULL) {
-			capture->no_memory = true;
-			return NULL;
-		}
-		memset(list + firsts->count, 0, (count - firsts->count) * sizeof(*list));
-		firsts->list = list;
-		firsts->count = count;
-	}
-	return &firsts->list[cid];
+	capture->no_memory |= end == NULL && cid > 0;
+	return end;
 }
 
 static void
@@ -57,59 +42,159 @@ report_take_frame(struct report_capture *capture, struct report_line *line)
 {
 	capture->packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	capture->time = (uint64_t)report_line_number(line, "pkt_ts", 0);
-	capture->bytes = (uint64_t)report_line_number(line, "pkt_len", 0);
 	report_frames_add(capture, capture->packet);
-	report_volume_frame(&capture->volume, capture->time, capture->bytes);
+	report_volume_frame(&capture->volume, capture->time, (uint64_t)report_line_number(line, "pkt_len", 0));
 }
 
 /* The first IP packet of the frame says which protocol the frame belongs to; packets of a tunnel have other ids. */
 static void
 report_take_ip(struct report_capture *capture, struct report_line *line)
 {
-	int64_t number;
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 
-	if ((uint64_t)report_line_number(line, "pkt_addr", 0) != capture->packet)
+	if (packet != capture->packet)
 		return;
 	capture->packet = 0;
-	number = report_line_number(line, "ipv4_protocol", -1);
-	if (number < 0)
-		number = report_line_number(line, "ipv6_nexthdr", 0);
-	report_volume_protocol(&capture->volume, capture->time, capture->bytes, (unsigned)number);
+	report_volume_protocol(&capture->volume,
+			       report_duplicates_ip(&capture->duplicates, line, packet, capture->time));
 }
 
 static void
 report_take_event(struct report_capture *capture, struct report_line *line, enum report_event event)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_first *first = report_first_of(capture, report_line_number(line, "cs_cid", -1));
+	struct report_end_events *end = report_take_end(capture, line);
 
-	if (first != NULL && first->packets[event] == 0)
-		first->packets[event] = packet;
+	if (end != NULL && end->packets[event] == 0)
+		end->packets[event] = packet;
+}
+
+static void
+report_take_retransmission(struct report_capture *capture, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	struct report_end_events *end = report_take_end(capture, line);
+	char kind[16];
+
+	if (end == NULL)
+		return;
+	if (end->packets[REPORT_RESENT] == 0)
+		end->packets[REPORT_RESENT] = packet;
+	report_line_text(line, "tcpr_kindstr", kind, sizeof(kind));
+	end->resends |= strcmp(kind, "syn") != 0 && strcmp(kind, "spurious") != 0;
+}
+
+/* A segment that shows that its sender's window is closed, or a RST, which shows no window. */
+static void
+report_take_closed_window(struct report_capture *capture, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0), time, segments;
+	struct report_end_events *end = report_take_end(capture, line);
+	bool reset;
+
+	if (end == NULL)
+		return;
+	time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
+	reset = (report_line_number(line, "tcp_flags", 0) & REPORT_FLAG_RST) != 0;
+	if (end->closed_packet == 0 || end->closed_segments + 1 != segments) {
+		if (reset)
+			return;
+		end->closed_packet = packet;
+		end->closed_time = time;
+	}
+	end->closed_segments = segments;
+	if (!reset && end->packets[REPORT_ZERO_WINDOW] == 0)
+		end->packets[REPORT_ZERO_WINDOW] = packet;
+}
+
+/* A segment that acknowledges more than its peer was captured sending. */
+static void
+report_take_missing(struct report_capture *capture, struct report_line *line)
+{
+	struct report_end_events *end = report_take_end(capture, line);
+	uint32_t first, acknowledged;
+
+	if (end == NULL)
+		return;
+	first = (uint32_t)report_line_number(line, "tcps_irs", 0) + 1;
+	acknowledged = (uint32_t)report_line_number(line, "tcps_rack", 0);
+	end->missing = acknowledged - first - (uint32_t)report_line_number(line, "tcps_rcv_bytes", 0);
+}
+
+static void
+report_take_query(struct report_capture *capture, struct report_line *line)
+{
+	struct report_unanswered *dns = &capture->dns;
+	struct report_query *query = &dns->first[dns->count];
+
+	if (dns->count++ >= REPORT_EVIDENCE)
+		return;
+	query->cid = (uint64_t)report_line_number(line, "ci_cid", 0);
+	query->time = (uint64_t)report_line_number(line, "ci_ts", 0);
+	query->id = (uint16_t)report_line_number(line, "dns_id", 0);
+}
+
+static void
+report_take_record(struct report_capture *capture, struct report_line *line)
+{
+	if (!report_records_add(&capture->records, line))
+		capture->no_memory = true;
+}
+
+static void
+report_take_reset(struct report_capture *capture, struct report_line *line)
+{
+	report_take_event(capture, line, REPORT_RESET);
+}
+
+static void
+report_take_opening(struct report_capture *capture, struct report_line *line)
+{
+	report_take_event(capture, line, REPORT_OPENED);
+}
+
+static void
+report_take_segment(struct report_capture *capture, struct report_line *line)
+{
+	report_duplicates_segment(&capture->duplicates, line);
+}
+
+static void
+report_take_datagram(struct report_capture *capture, struct report_line *line)
+{
+	report_duplicates_datagram(&capture->duplicates, line);
 }
 
 static void
 report_take_line(const char *text, size_t length, void *context)
 {
-	struct report_capture *capture = context;
+	/* The most frequent probes first. */
+	static const struct {
+		const char *probe;
+		void (*take)(struct report_capture *capture, struct report_line *line);
+	} lines[] = {
+	    {"gld-receive\"", report_take_frame},
+	    {"ip-receive\"", report_take_ip},
+	    {"connection-end\"", report_take_record},
+	    {"tcp-retransmit\"", report_take_retransmission},
+	    {"dns-timeout\"", report_take_query},
+	    {"report-reset\"", report_take_reset},
+	    {"report-refusal\"", report_take_reset},
+	    {"report-closed-window\"", report_take_closed_window},
+	    {"report-opening\"", report_take_opening},
+	    {"report-missing\"", report_take_missing},
+	    {"report-plain-segment\"", report_take_segment},
+	    {"report-plain-datagram\"", report_take_datagram},
+	};
 	struct report_line line;
 
 	report_line_begin(&line, text, length);
-	if (report_line_is(&line, "gld-receive\"")) {
-		report_take_frame(capture, &line);
-	} else if (report_line_is(&line, "ip-receive\"")) {
-		report_take_ip(capture, &line);
-	} else if (report_line_is(&line, "connection-end\"")) {
-		if (!report_records_add(&capture->records, &line))
-			capture->no_memory = true;
-	} else if (report_line_is(&line, "tcp-retransmit\"")) {
-		report_take_event(capture, &line, REPORT_RESENT);
-	} else if (report_line_is(&line, "report-reset\"") || report_line_is(&line, "report-refusal\"")) {
-		report_take_event(capture, &line, REPORT_RESET);
-	} else if (report_line_is(&line, "report-closed-window\"")) {
-		report_take_event(capture, &line, REPORT_ZERO_WINDOW);
-	} else if (report_line_is(&line, "dns-timeout\"")) {
-		if (capture->dns.queries++ == 0)
-			capture->dns.cid = (uint64_t)report_line_number(&line, "ci_cid", 0);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (report_line_is(&line, lines[i].probe)) {
+			lines[i].take(context, &line);
+			return;
+		}
 	}
 }
 
@@ -135,32 +220,52 @@ report_take_note(const char *line, void *context)
 	}
 }
 
-static const struct report_first *
-report_first_known(const struct report_capture *capture, uint64_t cid)
+/* How long the window of an end is closed, us, if it stays closed until the record or the capture ends; else 0. */
+static uint64_t
+report_stuck_us(const struct report_capture *capture, const struct report_record *record,
+		const struct report_end_events *events, uint64_t segments)
 {
-	static const struct report_first none;
+	/* A connection that has not ended: nothing opens its window before the capture ends. */
+	uint64_t until = record->reason >= REPORT_IDLE ? capture->volume.last : record->end;
 
-	return cid < capture->firsts.count ? &capture->firsts.list[cid] : &none;
+	if (events->closed_packet == 0 || events->closed_segments != segments || until < events->closed_time)
+		return 0;
+	return (until - events->closed_time) / 1000;
 }
 
 /* Where a capture has both sides of a firewall that rewrites numbers, an old segment seems to close a window.  The page
  * counts windows of which it can show the segment. */
 static void
-report_check_window(const struct report_capture *capture, struct report_end *end)
+report_check_windows(const struct report_capture *capture, struct report_record *record)
 {
-	if (report_first_known(capture, end->cid)->packets[REPORT_ZERO_WINDOW] == 0)
-		end->zero_windows = 0;
+	for (size_t i = 0; i < REPORT_ENDS; i++) {
+		struct report_end *end = &record->ends[i];
+		const struct report_end_events *events = report_ends_find(&capture->ends, end->cid);
+
+		if (events->packets[REPORT_ZERO_WINDOW] == 0)
+			end->zero_windows = 0;
+		if (end->zero_windows == 0)
+			continue;
+		end->stuck_us = report_stuck_us(capture, record, events, end->segments);
+		end->closed_packet = events->closed_packet;
+		if (end->stuck_us >= REPORT_SLOW_READER_US)
+			record->score += REPORT_SCORE_FAILED;
+	}
 }
 
 void
 report_capture_read(struct report_capture *capture, const struct replay_source *source)
 {
 	/* In the view of both ends the sender of a segment is known. */
-	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,"
-			      "report-reset,report-refusal,report-closed-window";
+	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,report-*";
 	/* In the order in which the lines are read; the columns of a record as report_records_add() reads them. */
 	static char fields[] =
-	    "--print-fields=probe,pkt_addr,pkt_ts,pkt_len,ipv4_protocol,ipv6_nexthdr,cs_cid,ci_cid,"
+	    "--print-fields=probe,pkt_addr,pkt_ts,pkt_len,"
+	    "ip_ver,ip_plength,ip_saddr,ip_daddr,ipv4_ident,ipv4_offset,ipv4_protocol,ipv6_nexthdr,"
+	    "cs_cid,cs_ts,ci_cid,ci_ts,dns_id,"
+	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcpr_kindstr,"
+	    "tcp_sport,tcp_dport,tcp_seq,tcp_ack,tcp_flags,tcp_window,tcp_payload,tcp_checksum,"
+	    "udp_sport,udp_dport,udp_length,udp_checksum,"
 	    "cr_client,cr_server,cr_client_port,cr_server_port,cr_client_cid,cr_server_cid,cr_role,cr_protocol,"
 	    "cr_start,cr_end,cr_duration_us,cr_client_segments,cr_client_bytes,cr_client_resent,cr_client_zero_windows,"
 	    "cr_server_segments,cr_server_bytes,cr_server_resent,cr_server_zero_windows,cr_resent_fast,"
@@ -175,17 +280,23 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--formula=report-reset = tcp-send where tcp_flags & RST && tcps_state == closed",
 	    /* A port on which nothing listens has no endpoint: its RST has a connection only where it is received. */
 	    "--formula=report-refusal = tcp-receive where tcp_flags & RST && tcps_state in {syn-sent, closed}",
-	    "--formula=report-closed-window = tcp-send where tcp_window == 0 && !(tcp_flags & (SYN|RST))",
+	    "--formula=report-closed-window = tcp-send where "
+	    "!(tcp_flags & SYN) && (tcp_window == 0 || tcp_flags & RST)",
+	    "--formula=report-opening = tcp-accept-established where cs_ts - tcps_start >= 250ms",
+	    /* Not of each segment; the FIN of the peer takes a number, too. */
+	    "--formula=report-missing = tcp-send where (tcp_flags & (FIN|RST|PSH) || tcps_snd_segs % 16 == 0) && "
+	    "tcps_irs != 0 && ((tcps_rack - tcps_irs - tcps_rcv_bytes) & 0xffffffff) in {3..0x3fffffff}",
+	    "--formula=" REPORT_PLAIN_SEGMENT,
+	    "--formula=" REPORT_PLAIN_DATAGRAM,
 	    print,
 	    fields,
 	};
 
 	capture->status = replay_run_netobsd(source, more, sizeof(more) / sizeof(more[0]), report_take_line,
 					     report_take_note, capture);
-	for (size_t i = 0; i < capture->records.count; i++) {
-		report_check_window(capture, &capture->records.list[i].ends[REPORT_CLIENT]);
-		report_check_window(capture, &capture->records.list[i].ends[REPORT_SERVER]);
-	}
+	report_volume_end(&capture->volume);
+	for (size_t i = 0; i < capture->records.count; i++)
+		report_check_windows(capture, &capture->records.list[i]);
 }
 
 uint64_t
@@ -221,6 +332,7 @@ report_capture_event(const struct report_capture *capture, const struct report_r
 	if (event == REPORT_EVENTS)
 		return 0;
 	return report_capture_frame(
-	    capture, report_earlier(report_first_known(capture, record->ends[REPORT_CLIENT].cid)->packets[event],
-				    report_first_known(capture, record->ends[REPORT_SERVER].cid)->packets[event]));
+	    capture,
+	    report_earlier(report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid)->packets[event],
+			   report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid)->packets[event]));
 }

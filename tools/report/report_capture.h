@@ -8,17 +8,13 @@
 #include <stdint.h>
 
 #include "tools/replay/replay.h"
+#include "tools/report/report_duplicates.h"
+#include "tools/report/report_ends.h"
 #include "tools/report/report_records.h"
 #include "tools/report/report_volume.h"
 
-/* Kinds of events that a sentence of the verdict links to: a segment with RST that has an effect, one that closes the
- * window, a retransmission. */
-enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_EVENTS };
-
-/* The first event of each kind of an endpoint: packet ids, 0 none. */
-struct report_first {
-	uint64_t packets[REPORT_EVENTS];
-};
+/* Connections or queries that are named as evidence of a sentence. */
+#define REPORT_EVIDENCE 5u
 
 /* Packet ids of the first packets of frames; with tunnels a frame has several packets. */
 struct report_frames {
@@ -26,26 +22,30 @@ struct report_frames {
 	size_t count, capacity;
 };
 
-struct report_firsts {
-	struct report_first *list; /* by connection id */
-	size_t count;
+/* A DNS query without answer. */
+struct report_query {
+	uint64_t cid;	 /* connection id of its server */
+	uint64_t time;	 /* when it counts as not answered, ns since the epoch */
+	uint64_t packet; /* packet id of its first copy, which the second pass finds; 0 unknown */
+	uint16_t id;	 /* transaction id */
 };
 
 struct report_unanswered {
-	uint64_t queries;
-	uint64_t cid; /* of the first one */
+	uint64_t count;
+	struct report_query first[REPORT_EVIDENCE]; /* the first ones */
 };
 
 struct report_capture {
 	struct report_volume volume;
 	struct report_records records;
 	struct report_frames frames;
-	struct report_firsts firsts;
+	struct report_ends ends;
+	struct report_duplicates duplicates;
 	struct report_unanswered dns;
 	uint64_t dropped;				     /* frames that the kernel dropped in a live capture */
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
-	uint64_t packet;				     /* id, time and bytes of the frame that was counted last */
-	uint64_t time, bytes;
+	uint64_t packet;				     /* id of the frame that was counted last, 0 it is read */
+	uint64_t time;					     /* its time stamp */
 	bool no_memory;
 	int status; /* exit status of netobsd; 2 as well if a live capture broke off */
 };

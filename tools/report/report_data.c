@@ -136,8 +136,8 @@ report_put_verdict(FILE *file, const struct report_capture *capture)
 		report_put_json(file, sentence->text);
 		fputs(",\"evidence\":[", file);
 		for (size_t e = 0; e < sentence->evidence_count; e++)
-			fprintf(file, "%s[%zu,%llu]", e > 0 ? "," : "", sentence->evidence[e].record,
-				report_put_count(sentence->evidence[e].frame));
+			fprintf(file, "%s[%zu,%llu,\"%s\"]", e > 0 ? "," : "", sentence->evidence[e].record,
+				report_put_count(sentence->evidence[e].frame), sentence->evidence[e].text);
 		fputs("]}", file);
 	}
 	fputs("]", file);
@@ -250,9 +250,9 @@ report_data_write(FILE *file, const struct report_capture *capture, const struct
 	}
 	fputs("],\"filter\":", file);
 	report_put_text(file, input->filter != NULL ? input->filter : "");
-	fprintf(file, ",\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu",
+	fprintf(file, ",\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu,\"stray\":%llu",
 		report_put_count(volume->first), report_since(capture, volume->last), report_put_count(volume->frames),
-		report_put_count(volume->bytes));
+		report_put_count(volume->bytes), report_put_count(volume->stray));
 	report_put_verdict(file, capture);
 	report_put_volume(file, volume);
 	all = report_put_overview(file, capture);

@@ -7,12 +7,18 @@
 
 #include "tools/report/report_lines.h"
 
-/* Connections whose ids one formula lists: its text is limited. */
-#define FORMULA_CONNECTIONS 30u
+/* Connections whose ids one formula lists. */
+#define FORMULA_CONNECTIONS (REPORT_FORMULA_CIDS / 2)
 
-/* Bytes of the definition of a formula; of the one that reports what is SACKed. */
-#define DEFINITION_SIZE 2048u
-#define SACKED_SIZE	128u
+/* Time stamps may differ from packet time by so much, ns. */
+#define TOLERANCE_NS 1000000000u
+
+/* Formulas of the connections in detail. */
+#define DETAIL_FORMULAS (3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1))
+
+/* Bytes of the end of a definition; of the formula that reports what is SACKed. */
+#define LIMIT_SIZE  64u
+#define SACKED_SIZE 128u
 
 static const char *const state_names[] = {"<unknown>",	  "closed",	 "listen",     "syn-sent",
 					  "syn-received", "established", "close-wait", "fin-wait-1",
@@ -71,14 +77,22 @@ report_detail_grow(void **list, size_t *count, size_t *capacity, size_t size)
 	return (char *)*list + (*count)++ * size;
 }
 
-/* Reads the fields that both kinds of segment have; false if its connection has no detail. */
+/* Reads the fields that both kinds of segment have; false if its connection has no detail.  A time stamp that is far
+ * from packet time is ignored by netobsd. */
 static bool
 report_detail_identity(const struct report_detail *detail, struct report_line *line, struct report_segment *segment)
 {
+	uint64_t cid, now;
+
 	segment->packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	segment->time = (uint64_t)report_line_number(line, "pkt_ts", 0);
-	return report_detail_find(detail, (uint64_t)report_line_number(line, "cs_cid", 0), &segment->detail,
-				  &segment->end);
+	cid = (uint64_t)report_line_number(line, "cs_cid", 0);
+	if (!report_detail_find(detail, cid, &segment->detail, &segment->end))
+		return false;
+	now = (uint64_t)report_line_number(line, "cs_ts", 0);
+	if (segment->time > now + TOLERANCE_NS || segment->time + TOLERANCE_NS < now)
+		segment->time = now;
+	return true;
 }
 
 /* Reads the TCP header; the window has no scale yet. */
@@ -172,12 +186,14 @@ report_detail_answer(struct report_detail *detail, struct report_line *line)
 	report_detail_add(detail, &segment);
 }
 
-/* The firing of a retransmission precedes that of its segment. */
+/* The firing of a retransmission, or of a probe of a closed window, precedes that of its segment. */
 static void
 report_detail_resent(struct report_detail *detail, struct report_line *line)
 {
+	bool probe = report_line_contains(line, "\"of\":\"tcp-timeout-persist\"");
+
 	detail->resent_packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	detail->resent_kind = (uint8_t)report_line_number(line, "tcpr_kind", 0);
+	detail->resent_kind = probe ? REPORT_WINDOW_PROBE : (uint8_t)report_line_number(line, "tcpr_kind", 0);
 }
 
 static void
@@ -199,22 +215,30 @@ report_detail_change(struct report_detail *detail, struct report_line *line)
 		*to = change;
 }
 
+struct report_second_pass {
+	struct report_detail *detail;
+	struct report_exchanges *exchanges;
+};
+
 static void
 report_detail_line(const char *text, size_t length, void *context)
 {
+	const struct report_second_pass *pass = context;
 	struct report_line line;
 
 	report_line_begin(&line, text, length);
 	if (report_line_is(&line, "report-segment"))
-		report_detail_segment(context, &line);
+		report_detail_segment(pass->detail, &line);
 	else if (report_line_is(&line, "report-sacked"))
-		report_detail_sender(context, &line);
+		report_detail_sender(pass->detail, &line);
 	else if (report_line_is(&line, "report-answer"))
-		report_detail_answer(context, &line);
+		report_detail_answer(pass->detail, &line);
 	else if (report_line_is(&line, "report-resent"))
-		report_detail_resent(context, &line);
+		report_detail_resent(pass->detail, &line);
 	else if (report_line_is(&line, "report-state"))
-		report_detail_change(context, &line);
+		report_detail_change(pass->detail, &line);
+	else
+		(void)report_exchanges_take(pass->exchanges, &line);
 }
 
 /* The first pass has reported the messages. */
@@ -227,75 +251,77 @@ report_detail_note(const char *line, void *context)
 
 /* The option that defines one formula for the connections from `first` on; NULL if out of memory. */
 static char *
-report_detail_formula(const struct report_detail *detail, size_t first, const char *name, const char *probe,
+report_detail_formula(const struct report_detail *detail, size_t first, const char *name, const char *where,
 		      bool limited)
 {
-	char *text = malloc(DEFINITION_SIZE);
-	size_t used, last = first + FORMULA_CONNECTIONS;
+	uint64_t cids[REPORT_FORMULA_CIDS];
+	char more[LIMIT_SIZE] = "";
+	size_t count = 2 * detail->count - 2 * first;
 
-	if (text == NULL)
-		return NULL;
-	if (last > detail->count)
-		last = detail->count;
-	used = (size_t)snprintf(text, DEFINITION_SIZE, "--formula=%s-%zu = %s where cs_cid in {", name, first, probe);
-	for (size_t i = 2 * first; i < 2 * last; i++)
-		used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "%s%llu", i > 2 * first ? ", " : "",
-					 (unsigned long long)detail->ends[i].cid);
-	used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "}");
+	if (count > REPORT_FORMULA_CIDS)
+		count = REPORT_FORMULA_CIDS;
+	for (size_t i = 0; i < count; i++)
+		cids[i] = detail->ends[2 * first + i].cid;
 	if (limited)
-		snprintf(text + used, DEFINITION_SIZE - used, " && tcps_snd_segs <= %u", detail->end_segments);
-	return text;
+		snprintf(more, sizeof(more), " && tcps_snd_segs <= %u", detail->end_segments);
+	return report_line_formula(name, first, where, cids, count, more);
+}
+
+/* Adds the formulas of the details to the options; how many there are. */
+static size_t
+report_detail_define(struct report_detail *detail, char **options)
+{
+	size_t used = 0;
+
+	for (size_t first = 0; first < detail->count; first += FORMULA_CONNECTIONS) {
+		options[used++] = report_detail_formula(detail, first, "report-segment", "tcp-send where cs_cid", true);
+		options[used++] = report_detail_formula(
+		    detail, first, "report-resent", "tcp-retransmit, tcp-timeout-persist where cs_cid", true);
+		options[used++] =
+		    report_detail_formula(detail, first, "report-state", "tcp-state-change where cs_cid", false);
+	}
+	for (size_t i = 0; i < used; i++)
+		detail->no_memory |= options[i] == NULL;
+	return used;
 }
 
 /* Defines the formulas, and runs netobsd with them. */
 static void
-report_detail_run(struct report_detail *detail, const struct replay_source *source)
+report_detail_run(struct report_detail *detail, struct report_exchanges *exchanges, const struct replay_source *source)
 {
-	size_t groups = (detail->count + FORMULA_CONNECTIONS - 1) / FORMULA_CONNECTIONS, used = 0;
-	char **more = calloc(3 * groups, sizeof(*more));
-	char *all[3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1) + 5];
+	struct report_second_pass pass = {detail, exchanges};
+	char *options[DETAIL_FORMULAS + REPORT_EXCHANGE_FORMULAS + 5];
 	char sacked[SACKED_SIZE];
+	size_t made = report_detail_define(detail, options), used = made;
 
 	snprintf(sacked, sizeof(sacked),
 		 "--formula=report-sacked = tcp-receive where tcps_sack_fack != 0 && tcps_rcv_segs <= %u",
 		 detail->end_segments);
-
-	for (size_t i = 0; more != NULL && i < groups; i++) {
-		size_t first = i * FORMULA_CONNECTIONS;
-
-		more[used++] = report_detail_formula(detail, first, "report-segment", "tcp-send", true);
-		more[used++] = report_detail_formula(detail, first, "report-resent", "tcp-retransmit", true);
-		more[used++] = report_detail_formula(detail, first, "report-state", "tcp-state-change", false);
-	}
-	detail->no_memory = more == NULL;
-	for (size_t i = 0; i < used; i++) {
-		detail->no_memory |= more[i] == NULL;
-		all[i] = more[i];
-	}
-	all[used] = "--view=both";
-	all[used + 1] = "--format=json";
-	all[used + 2] = "--formula=report-answer = tcp-receive where tcp_flags & RST || tcps_state == syn-sent";
-	all[used + 3] = sacked;
-	all[used + 4] = "--print=report-*";
+	for (size_t i = 0; i < exchanges->formulas_count; i++)
+		options[used++] = exchanges->formulas[i];
+	options[used++] = "--view=both";
+	options[used++] = "--format=json";
+	options[used++] = "--formula=report-answer = tcp-receive where tcp_flags & RST || tcps_state == syn-sent";
+	options[used++] = sacked;
+	options[used++] = "--print=report-*";
 	if (!detail->no_memory)
 		detail->status =
-		    replay_run_netobsd(source, all, used + 5, report_detail_line, report_detail_note, detail);
-	for (size_t i = 0; i < used; i++)
-		free(more[i]);
-	free(more);
+		    replay_run_netobsd(source, options, used, report_detail_line, report_detail_note, &pass);
+	for (size_t i = 0; i < made; i++)
+		free(options[i]);
 }
 
 void
-report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
-		   const struct replay_source *source)
+report_detail_read(struct report_detail *detail, struct report_exchanges *exchanges,
+		   const struct report_records *records, size_t count, const struct replay_source *source)
 {
 	detail->count = count;
-	if (count == 0)
+	if (count == 0 && exchanges->formulas_count == 0)
 		return;
-	detail->end_segments = REPORT_SEGMENTS / 2 / (unsigned)count;
+	detail->end_segments = REPORT_SEGMENTS / 2 / (unsigned)(count > 0 ? count : 1);
 	if (detail->end_segments > REPORT_END_SEGMENTS)
 		detail->end_segments = REPORT_END_SEGMENTS;
-	detail->ends = calloc(2 * count, sizeof(*detail->ends));
+	detail->ends = calloc(2 * count + 1, sizeof(*detail->ends));
 	if (detail->ends == NULL) {
 		detail->no_memory = true;
 		return;
@@ -308,5 +334,5 @@ report_detail_read(struct report_detail *detail, const struct report_records *re
 		detail->ends[2 * (size_t)record->detail].cid = record->ends[REPORT_CLIENT].cid;
 		detail->ends[2 * (size_t)record->detail + 1].cid = record->ends[REPORT_SERVER].cid;
 	}
-	report_detail_run(detail, source);
+	report_detail_run(detail, exchanges, source);
 }

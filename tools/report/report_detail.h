@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "tools/replay/replay.h"
+#include "tools/report/report_exchanges.h"
 #include "tools/report/report_records.h"
 
 /* Segments of the page: of one end of a connection, and of all; the size of the page depends on them. */
@@ -20,12 +21,15 @@
 /* Most connections in detail. */
 #define REPORT_TOP_MAX 500u
 
+/* The kind of a segment that probes a closed window, behind the NETOBS_RETRANSMIT_ numbers. */
+#define REPORT_WINDOW_PROBE 6u
+
 struct report_segment {
 	uint64_t time, packet;
 	uint32_t sequence, acknowledgement, length, window;
 	uint32_t sacked; /* highest sequence number that its sender has SACKed so far; 0 none */
 	uint16_t detail;
-	uint8_t end, flags, kind; /* kind: NETOBS_RETRANSMIT_ number, 0 not a retransmission */
+	uint8_t end, flags, kind; /* kind: NETOBS_RETRANSMIT_ number, REPORT_WINDOW_PROBE, 0 neither */
 };
 
 struct report_change {
@@ -54,9 +58,9 @@ struct report_detail {
 	int status;
 };
 
-/* Reads segments and states of the records that have a number in `detail`, `count` of them. */
-void report_detail_read(struct report_detail *detail, const struct report_records *records, size_t count,
-			const struct replay_source *source);
+/* Reads segments and states of the records that have a number in `detail`, `count` of them, and the exchanges. */
+void report_detail_read(struct report_detail *detail, struct report_exchanges *exchanges,
+			const struct report_records *records, size_t count, const struct replay_source *source);
 
 /* The word of a state; NULL behind the last one. */
 const char *report_state_name(size_t state);

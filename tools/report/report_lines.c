@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_lines.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Bytes of the definition of a formula. */
+#define DEFINITION_SIZE 2048u
 
 void
 report_line_begin(struct report_line *line, const char *text, size_t length)
@@ -20,6 +25,12 @@ report_line_is(const struct report_line *line, const char *probe)
 	if ((size_t)(line->end - at) < sizeof(start) - 1 + length || memcmp(at, start, sizeof(start) - 1) != 0)
 		return false;
 	return memcmp(at + sizeof(start) - 1, probe, length) == 0;
+}
+
+bool
+report_line_contains(const struct report_line *line, const char *text)
+{
+	return memmem(line->at, (size_t)(line->end - line->at), text, strlen(text)) != NULL;
 }
 
 bool
@@ -78,4 +89,21 @@ report_line_text(struct report_line *line, const char *name, char *text, size_t 
 		memcpy(text, start, (size_t)(at - start));
 		text[at - start] = '\0';
 	}
+}
+
+char *
+report_line_formula(const char *name, size_t number, const char *where, const uint64_t *cids, size_t count,
+		    const char *more)
+{
+	char *text = malloc(DEFINITION_SIZE);
+	size_t used;
+
+	if (text == NULL)
+		return NULL;
+	used = (size_t)snprintf(text, DEFINITION_SIZE, "--formula=%s-%zu = %s in {", name, number, where);
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, DEFINITION_SIZE - used, "%s%llu", i > 0 ? ", " : "",
+					 (unsigned long long)cids[i]);
+	snprintf(text + used, DEFINITION_SIZE - used, "}%s", more);
+	return text;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fields of the JSON lines that netobsd prints. */
+/* The JSON lines that netobsd prints: formulas that choose connections, and fields. */
 #ifndef NETOBS_REPORT_LINES_H
 #define NETOBS_REPORT_LINES_H
 
@@ -19,6 +19,9 @@ void report_line_begin(struct report_line *line, const char *text, size_t length
 /* Whether the line is a firing of a probe whose name begins with `probe`. */
 bool report_line_is(const struct report_line *line, const char *probe);
 
+/* Whether the line has this text behind what was read. */
+bool report_line_contains(const struct report_line *line, const char *text);
+
 /*
  * Advances behind the next `"NAME":`; false if there is none.  A value cannot be taken for a field: a quote within a
  * string is escaped.
@@ -33,5 +36,15 @@ int64_t report_line_number(struct report_line *line, const char *name, int64_t o
  * longer string is empty, because its end may be within an escape.
  */
 void report_line_text(struct report_line *line, const char *name, char *text, size_t size);
+
+/* Connections, of two ids each, that one formula lists: its text is limited. */
+#define REPORT_FORMULA_CIDS 60u
+
+/*
+ * The option that defines the formula NAME-NUMBER: `where` begins its definition behind the name and ends with the
+ * field that must be one of the ids, `more` ends it.  NULL if out of memory; the caller frees it.
+ */
+char *report_line_formula(const char *name, size_t number, const char *where, const uint64_t *cids, size_t count,
+			  const char *more);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
+#include "tools/report/report_exchanges.h"
 #include "tools/report/report_live.h"
 #include "tools/report/report_page.h"
 
@@ -197,6 +198,7 @@ report_make(struct report_request *request, struct report_capture *capture)
 {
 	struct replay_source source = {request->netobsd, request->arguments, request->arguments_count, request->filter};
 	struct report_input input = {request->files, request->files_count, request->filter};
+	struct report_exchanges exchanges = {0};
 	struct report_detail detail = {0};
 	size_t count;
 
@@ -206,7 +208,9 @@ report_make(struct report_request *request, struct report_capture *capture)
 	if (request->live.broken)
 		capture->status = 2;
 	count = report_records_rank(&capture->records, request->top);
-	report_detail_read(&detail, &capture->records, count, &source);
+	if (!report_exchanges_begin(&exchanges, capture))
+		report_die("out of memory", "");
+	report_detail_read(&detail, &exchanges, &capture->records, count, &source);
 	if (detail.status != 0 && detail.status != 2)
 		report_die("netobsd failed when it read the captures again", "");
 	if (capture->no_memory || detail.no_memory)
@@ -216,6 +220,7 @@ report_make(struct report_request *request, struct report_capture *capture)
 	free(detail.segments);
 	free(detail.changes);
 	free(detail.ends);
+	report_exchanges_free(&exchanges);
 	return capture->status;
 }
 
@@ -234,7 +239,7 @@ main(int argc, char **argv)
 	status = report_make(&request, capture);
 	free(capture->records.list);
 	free(capture->frames.packets);
-	free(capture->firsts.list);
+	free(capture->ends.list);
 	free(capture);
 	free(request.files);
 	free(request.arguments);

@@ -94,7 +94,7 @@ report_at_most(uint64_t value, uint64_t limit)
 	return value < limit ? value : limit;
 }
 
-/* The trouble that a connection had; a bad end counts as much as five retransmissions, so that a scan hides nothing. */
+/* The trouble that a connection had. */
 static uint64_t
 report_record_score(const struct report_record *record)
 {
@@ -102,7 +102,7 @@ report_record_score(const struct report_record *record)
 	uint64_t score = 0;
 
 	if (record->reason >= REPORT_RESET_CLIENT && record->reason <= REPORT_NO_ANSWER)
-		score += 50;
+		score += REPORT_SCORE_FAILED;
 	score += report_at_most(10 * (ends[0].resent + ends[1].resent), 1000);
 	score += report_at_most(20 * (ends[0].zero_windows + ends[1].zero_windows), 500);
 	if (record->answer_max_us > 0)
@@ -140,6 +140,18 @@ report_records_add(struct report_records *records, struct report_line *line)
 	report_record_timing(record, line);
 	record->score = report_record_score(record);
 	return true;
+}
+
+bool
+report_record_is_examined(const struct report_record *record)
+{
+	return record->waited.answer != 0 && record->waited.waited_us + 1 >= record->answer_max_us;
+}
+
+int64_t
+report_record_server_us(const struct report_record *record)
+{
+	return report_record_is_examined(record) ? record->server.server_us : record->answer_max_us;
 }
 
 bool

@@ -27,8 +27,19 @@ enum report_reason {
 /* Bytes of a name in JSON, escapes and NUL included. */
 #define REPORT_NAME_SIZE 128u
 
+/* An answer is slow from here on, us; the live page has the same limit. */
+#define REPORT_SLOW_ANSWER_US 500000
+
+/* A window that is closed for so long, us, is a fault of the program that reads; fast transfers close it for less. */
+#define REPORT_SLOW_READER_US 200000u
+
+/* What a bad end, or a window that is not opened again, adds to the score: five retransmissions, so that a scan hides
+ * nothing. */
+#define REPORT_SCORE_FAILED 50u
+
 /* Flags of TCP, RFC 9293. */
 #define REPORT_FLAG_FIN 0x01u
+#define REPORT_FLAG_RST 0x04u
 #define REPORT_FLAG_ACK 0x10u
 
 /* An end of a connection, and the counts of its segments; texts are JSON. */
@@ -37,7 +48,18 @@ struct report_end {
 	uint16_t port;
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
-	uint8_t flags; /* of all its segments */
+	uint8_t flags;		/* of all its segments */
+	uint64_t closed_packet; /* packet id of the segment that closed its window last, 0 none */
+	uint64_t stuck_us;	/* how long that window is closed, if it is not opened again */
+};
+
+/* An answer of a server, and packet ids: of the request, of its last copy if it was sent again, of the answer; 0: none
+ * or unknown. */
+struct report_answer {
+	int64_t waited_us; /* from the request to the answer */
+	int64_t server_us; /* from the last copy of the request on; 0 if `again` */
+	uint64_t request, last_copy, answer;
+	bool again; /* the answer itself was sent again, and its first copy is not in the capture */
 };
 
 struct report_record {
@@ -47,6 +69,7 @@ struct report_record {
 	uint64_t resent_fast, resent_timeout, resent_probe, resent_spurious, resent_syn;
 	uint64_t zero_window_us, exchanges;
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
+	struct report_answer server, waited; /* if examined (report_exchanges.h): those that took longest */
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */
 	uint8_t protocol;
@@ -68,6 +91,12 @@ bool report_records_add(struct report_records *records, struct report_line *line
  * How many have one.
  */
 size_t report_records_rank(struct report_records *records, size_t top);
+
+/* Whether the answer that took longest was found. */
+bool report_record_is_examined(const struct report_record *record);
+
+/* The longest time, us, that its server has taken for an answer; all of the time if the answer was not found. */
+int64_t report_record_server_us(const struct report_record *record);
 
 /* Whether the capture ends while a client of TCP waits for an answer to its first SYN. */
 bool report_record_is_attempt(const struct report_record *record);

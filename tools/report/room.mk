@@ -9,6 +9,12 @@ netobs_report_SOURCES = \
 	%D%/report_data.h \
 	%D%/report_detail.c \
 	%D%/report_detail.h \
+	%D%/report_duplicates.c \
+	%D%/report_duplicates.h \
+	%D%/report_ends.c \
+	%D%/report_ends.h \
+	%D%/report_exchanges.c \
+	%D%/report_exchanges.h \
 	%D%/report_lines.c \
 	%D%/report_lines.h \
 	%D%/report_live.c \

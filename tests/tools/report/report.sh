@@ -82,6 +82,59 @@ is "a single SYN may have an answer behind the capture" "$(text no-answer)" \
 	"No connection attempt timed out or was repeated without an answer."
 is "and is no gap either" "$(data "verdict['capture']['weight']")" 0
 
+# verdict_case CASE: a capture of verdict_cases.py, and its page
+verdict_case() {
+	python3 "$top/tests/tools/report/verdict_cases.py" "$1" "$tmp/$1.pcap"
+	report "$tmp/$1.pcap" >"$tmp/page" 2>"$tmp/err"
+}
+
+# evidence TOPIC: server port and packets of each connection
+evidence() {
+	data "[(data['rows'][e[0]][6], e[2]) for e in verdict['$1']['evidence']]"
+}
+
+verdict_case probes
+is "probes of a closed window with data are no retransmissions" "$(text retransmissions)" "Nothing was sent again."
+is "in the ladder neither" "$(data "[s[8] for s in data['details'][0]['segments'] if s[8]]")" "[6, 6, 6, 6]"
+verdict_case lost
+is "a lost request or answer makes no slow server" "$(text slow-server)" \
+	"Answers were slow on 2 connections: one took 500 ms or longer, the longest 900.000 ms; for example of 198.51.100.2 port 81. On 2 connections an answer took that long only because it or its request was sent again, the longest 1.220 s: that is the time of the network."
+is "the packets of requests and answers" "$(evidence slow-server)" \
+	"[(81, 'request in packet 15 and again in packet 16, answer in packet 17'), (82, 'request in packet 28, answer in packet 29'), (80, 'request in packet 4 and again in packet 6, answer in packet 7'), (83, 'request in packet 37, answer sent again in packet 39')]"
+is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server']['evidence']]")" "[17, 29, 7, 39]"
+verdict_case stuck
+is "windows that are not opened again" "$(text zero-window)" \
+	"Receive windows were closed 5 times on 4 connections, 2 by clients and 3 by servers, for at most 2.930 s on one connection: the program at that end reads too slowly. 2 were not opened again, 1 of clients and 1 of servers: the program of the client 192.0.2.1 port 40000 has stopped reading, 2.930 s before the end."
+is "the packets that closed them" "$(evidence zero-window)" \
+	"[(80, 'packet 19'), (81, 'packet 14'), (82, 'packet 16'), (83, 'packet 31')]"
+for version in twice twice6; do
+	verdict_case "$version"
+	is "$version: packets that were captured twice" "$(data "verdict['capture']['text'].split(':')[0]")" \
+		"About half of the packets are duplicates"
+	is "$version: which are no retransmissions" "$(text retransmissions)" "Nothing was sent again."
+	is "$version: the first sentence" "$(data "data['verdict'][0]['topic']")" capture
+done
+verdict_case again
+is "retransmissions are no duplicates" "$(data "[verdict['capture']['weight'], verdict['retransmissions']['text'][:26]]")" \
+	"[0, '1 segment was sent again o']"
+verdict_case stamps
+is "wrong time stamps are named" "$(text capture)" \
+	"The capture itself has no gap: no frame is missing and every connection begins in it. 2 packets, packet 1 the first, have time stamps far from those around them, and are not on the time axes."
+is "and are in no axis" "$(data "[data['duration'], data['stray'], data['frames'], sum(sum(p['frames']) for p in data['volume'])]")" \
+	"[1110000, 2, 28, 26]"
+is "nor in the times of segments" "$(data "max(s[0] for d in data['details'] for s in d['segments'])")" 1110000
+verdict_case lossy
+is "data that the capture lacks" "$(text capture)" \
+	"The capture itself has gaps, which are no fault of the network: 1 connection lacks data (1000 bytes that the receiver acknowledges)."
+verdict_case handshake
+is "a slow handshake, and its packet" "$(text handshake) $(evidence handshake)" \
+	"1 handshake took 250 ms or longer, the longest 320.000 ms; for example to 198.51.100.2 port 81. [(81, 'packet 9')]"
+verdict_case queries
+is "DNS queries without answer, and their packets" "$(text dns) $(evidence dns)" \
+	"2 DNS queries were not answered in time; the first by 198.51.100.2 port 53. [(53, 'packet 3'), (53, 'packet 4')]"
+report "$tmp/queries.pcap" --top=0 >"$tmp/page"
+is "packets are found without details" "$(evidence dns)" "[(53, 'packet 3'), (53, 'packet 4')]"
+
 # --------------------------------------------------------------------------------------------------- real captures
 
 # Numbers of packets as in Wireshark: frames of evidence are those that tshark finds.
@@ -92,7 +145,9 @@ if have tshark; then
 		sed 5q | paste -s -d ' ' - | sed 's/ /, /g')" "37, 39, 41, 43, 48"
 	is "frames and bytes" "$(data "[data['frames'], data['bytes'], sum(sum(p['frames']) for p in data['volume'])]")" \
 		"$(tshark -r "$captures/questions.pcap" -T fields -e frame.len | awk '{ sum += $1 } END { printf "[%d, %.0f, %d]", NR, sum, NR }')"
-	for capture in home-network.pcap http.pcap smb.pcap; do
+	for capture in home-network http smb ipv6-http questions tls iscsi dns-tcp reordered-data tcp-urgent \
+		vlan-refused-reuse captured-twice; do
+		capture=$capture.pcap
 		report "$captures/$capture" >"$tmp/page"
 		data "'\n'.join(str(s[1]) for d in data['details'] for s in d['segments'])" | sort -n >"$tmp/ours"
 		data "'\n'.join('tcp.port == %d && tcp.port == %d || ' % (r[4], r[6]) for r in data['rows'] if r[19] >= 0)" |
@@ -149,7 +204,7 @@ with open(sys.argv[1], "wb") as file:
         file.write(struct.pack("<IIII", second, 0, 60, 60) + bytes(60))
 PYTHON
 report "$tmp/far.pcap" >"$tmp/page" 2>"$tmp/err"
-is "the farthest time stamps" "$? $(data "[data['frames'], data['duration'], data['bins'] <= 240]")" "0 [3, 4294967295000000, True]"
+is "the farthest time stamps" "$? $(data "[data['frames'], data['duration'], data['stray'], data['bins'] <= 240]")" "0 [3, 1000000, 1, True]"
 report "$captures/broken-record.pcap" >"$tmp/page" 2>"$tmp/err"
 is "a damaged capture is reported" "$? $(grep -c 'broken-record.pcap ends unexpectedly' "$tmp/err")" "2 1"
 is "and the page says so first" "$(data "data['verdict'][0]['text'][:77]")" \

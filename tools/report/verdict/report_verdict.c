@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A handshake or an answer is slow from here on, us; the live page has the same limits. */
+/* A handshake is slow from here on, us; the live page and the formula report-opening have the same limit. */
 #define SLOW_HANDSHAKE_US 250000
-#define SLOW_ANSWER_US	  500000
-
-/* A window that is closed for so long, us, is a fault of the program that reads; fast transfers close it for less. */
-#define SLOW_READER_US 200000u
 
 /* A client is slow if its server used less than a tenth of a connection of this duration, us. */
 #define SLOW_CLIENT_US 1000000u
 
 /* A pause in all traffic of the capture that is worth a sentence, ns. */
 #define GAP_NS 5000000000u
+
+/* Duplicates are worth a sentence if there are at least so many, and one of so many packets. */
+#define DUPLICATES_MIN	 3u
+#define DUPLICATES_SHARE 10u
 
 /* How much a record shows of what a sentence is about; 0: nothing. */
 typedef uint64_t (*report_measure)(const struct report_record *record);
@@ -86,6 +86,15 @@ report_gather_record(struct report_sentence *sentence, size_t record, uint64_t a
 	sentence->evidence[place].record = record;
 }
 
+/* The evidence is this packet, unless the number of its frame is 0. */
+static void
+report_set_packet(struct report_evidence *evidence, uint64_t frame)
+{
+	evidence->frame = frame;
+	if (frame > 0)
+		snprintf(evidence->text, sizeof(evidence->text), "packet %llu", report_say(frame));
+}
+
 /* Counts the records that the measure finds; those that show most are the evidence. */
 static uint64_t
 report_gather(struct report_sentence *sentence, const struct report_capture *capture, report_measure measure,
@@ -103,7 +112,8 @@ report_gather(struct report_sentence *sentence, const struct report_capture *cap
 		report_gather_record(sentence, i, amount, amounts);
 	}
 	for (size_t e = 0; e < sentence->evidence_count; e++)
-		sentence->evidence[e].frame = report_capture_event(capture, &list[sentence->evidence[e].record], event);
+		report_set_packet(&sentence->evidence[e],
+				  report_capture_event(capture, &list[sentence->evidence[e].record], event));
 	return count;
 }
 
@@ -241,7 +251,7 @@ report_worst_answers(const struct report_sentence *sentence, const struct report
 static void
 report_no_answer(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_is_unanswered, REPORT_EVENTS);
+	uint64_t count = report_gather(sentence, capture, report_is_unanswered, REPORT_RESENT);
 
 	sentence->topic = "no-answer";
 	sentence->weight = 50 * count;
@@ -286,7 +296,7 @@ report_write_longest(struct report_sentence *sentence, const char *what, const c
 static void
 report_handshakes(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_measure_handshake, REPORT_RESENT);
+	uint64_t count = report_gather(sentence, capture, report_measure_handshake, REPORT_OPENED);
 	int64_t longest = 0;
 
 	sentence->topic = "handshake";
@@ -309,36 +319,87 @@ report_handshakes(struct report_sentence *sentence, const struct report_capture 
 static uint64_t
 report_measure_answer(const struct report_record *record)
 {
-	return record->answer_max_us >= SLOW_ANSWER_US ? (uint64_t)record->answer_max_us : 0;
+	int64_t us = report_record_server_us(record);
+
+	return us >= REPORT_SLOW_ANSWER_US ? (uint64_t)us : 0;
+}
+
+/* The time of an answer that was slow only because it or its request was lost. */
+static uint64_t
+report_measure_lost_answer(const struct report_record *record)
+{
+	return record->answer_max_us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0
+		   ? (uint64_t)record->answer_max_us
+		   : 0;
+}
+
+/* Names the packets of an answer that was found.  The link goes to the answer, behind the pause. */
+static void
+report_set_answer(struct report_evidence *evidence, const struct report_capture *capture,
+		  const struct report_answer *answer)
+{
+	unsigned long long copy = report_say(report_capture_frame(capture, answer->last_copy));
+	char sent_again[48] = "";
+
+	if (!report_record_is_examined(&capture->records.list[evidence->record]))
+		return;
+	if (copy > 0)
+		snprintf(sent_again, sizeof(sent_again), " and again in packet %llu", copy);
+	evidence->frame = report_capture_frame(capture, answer->answer);
+	snprintf(evidence->text, sizeof(evidence->text), "request in packet %llu%s, answer%s in packet %llu",
+		 report_say(report_capture_frame(capture, answer->request)), sent_again,
+		 answer->again ? " sent again" : "", report_say(evidence->frame));
+}
+
+/* Names the answers whose time is that of the network, behind what is said of the servers. */
+static void
+report_lost_answers(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	struct report_sentence lost = {0};
+	uint64_t count = report_gather(&lost, capture, report_measure_lost_answer, REPORT_EVENTS);
+
+	if (count == 0)
+		return;
+	report_write(sentence, " On %llu connection%s an answer took that long only because it or its request was "
+			       "sent again, the longest ",
+		     report_say(count), report_plural(count));
+	report_write_time(sentence, report_measure_lost_answer(&capture->records.list[lost.evidence[0].record]));
+	report_write(sentence, ": that is the time of the network.");
+	for (size_t e = 0; e < lost.evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++) {
+		struct report_evidence *evidence = &sentence->evidence[sentence->evidence_count++];
+
+		*evidence = lost.evidence[e];
+		report_set_answer(evidence, capture, &capture->records.list[evidence->record].waited);
+	}
 }
 
 static void
 report_answers(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t count = report_gather(sentence, capture, report_measure_answer, REPORT_EVENTS);
-	uint64_t lossy = report_count_both(capture, report_measure_answer, report_measure_resent);
+	const struct report_record *list = capture->records.list;
 	int64_t longest = 0;
 
 	sentence->topic = "slow-server";
 	sentence->weight = 30 * count;
 	for (size_t i = 0; i < capture->records.count; i++) {
-		if (capture->records.list[i].answer_max_us > longest)
-			longest = capture->records.list[i].answer_max_us;
+		if (report_record_server_us(&list[i]) > longest)
+			longest = report_record_server_us(&list[i]);
 	}
 	if (count == 0) {
 		report_write_longest(sentence, "answer", "No server took 500 ms or longer for an answer",
 				     (uint64_t)longest);
-		return;
+	} else {
+		report_write(sentence, "Answers were slow on %llu connection%s: ", report_say(count),
+			     report_plural(count));
+		report_write(sentence, "one took 500 ms or longer, the longest ");
+		report_write_time(sentence, (uint64_t)longest);
+		report_write_worst(sentence, capture, "; for example of ");
+		report_write(sentence, ".");
 	}
-	report_write(sentence, "Answers were slow on %llu connection%s: one took 500 ms or longer, the longest ",
-		     report_say(count), report_plural(count));
-	report_write_time(sentence, (uint64_t)longest);
-	report_write_worst(sentence, capture, "; for example of ");
-	report_write(sentence, ".");
-	if (lossy > 0)
-		report_write(sentence,
-			     " Segments were sent again on %llu of these, whose time may be that of the network.",
-			     report_say(lossy));
+	for (size_t e = 0; e < sentence->evidence_count; e++)
+		report_set_answer(&sentence->evidence[e], capture, &list[sentence->evidence[e].record].server);
+	report_lost_answers(sentence, capture);
 }
 
 /* The time of a connection whose server was quick. */
@@ -404,11 +465,75 @@ report_retransmissions(struct report_sentence *sentence, const struct report_cap
 	report_write(sentence, ".");
 }
 
+/* The longer of the times for which the windows of a record are not opened again; 0: none stays closed. */
+static uint64_t
+report_measure_stuck(const struct report_record *record)
+{
+	uint64_t client = record->ends[REPORT_CLIENT].stuck_us, server = record->ends[REPORT_SERVER].stuck_us;
+	uint64_t us = client > server ? client : server;
+
+	return us >= REPORT_SLOW_READER_US ? us : 0;
+}
+
+/* Windows that stay closed come first. */
 static uint64_t
 report_measure_windows(const struct report_record *record)
 {
-	return (record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows) *
-	       (1 + record->zero_window_us);
+	uint64_t closed = record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows;
+
+	if (closed > 0 && report_measure_stuck(record) > 0)
+		return (1ull << 63) + report_measure_stuck(record);
+	return closed * (1 + record->zero_window_us);
+}
+
+/* The end whose window stays closed longer. */
+static const struct report_end *
+report_stuck_end(const struct report_record *record)
+{
+	return &record->ends[record->ends[REPORT_SERVER].stuck_us > record->ends[REPORT_CLIENT].stuck_us];
+}
+
+/* Names the windows that are not opened again, `clients` and `servers` of them. */
+static void
+report_write_stuck(struct report_sentence *sentence, const struct report_record *worst, uint64_t clients,
+		   uint64_t servers)
+{
+	const struct report_end *end = report_stuck_end(worst);
+	const char *side = end == &worst->ends[REPORT_CLIENT] ? "client" : "server";
+
+	if (clients + servers == 1)
+		report_write(sentence, " One was not opened again");
+	else
+		report_write(sentence, " %llu were not opened again, %llu of clients and %llu of servers",
+			     report_say(clients + servers), report_say(clients), report_say(servers));
+	report_write(sentence, ": the program of the %s %s port %u has stopped reading, ", side, end->address,
+		     end->port);
+	report_write_time(sentence, end->stuck_us);
+	report_write(sentence, " before the end.");
+}
+
+/* The windows that are not opened again, and their packets. */
+static void
+report_stuck_windows(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	const struct report_record *list = capture->records.list;
+	uint64_t count[REPORT_ENDS] = {0};
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		for (size_t e = 0; e < REPORT_ENDS; e++)
+			count[e] += list[i].ends[e].stuck_us >= REPORT_SLOW_READER_US;
+	}
+	if (count[REPORT_CLIENT] + count[REPORT_SERVER] == 0)
+		return;
+	sentence->weight += 40 * (count[REPORT_CLIENT] + count[REPORT_SERVER]);
+	report_write_stuck(sentence, &list[sentence->evidence[0].record], count[REPORT_CLIENT], count[REPORT_SERVER]);
+	for (size_t e = 0; e < sentence->evidence_count; e++) {
+		const struct report_record *record = &list[sentence->evidence[e].record];
+
+		if (report_measure_stuck(record) > 0)
+			report_set_packet(&sentence->evidence[e],
+					  report_capture_frame(capture, report_stuck_end(record)->closed_packet));
+	}
 }
 
 static void
@@ -425,8 +550,10 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 		server += record->ends[REPORT_SERVER].zero_windows;
 		if (report_measure_windows(record) > 0 && record->zero_window_us > longest)
 			longest = record->zero_window_us;
+		if (report_measure_stuck(record) > longest)
+			longest = report_measure_stuck(record);
 	}
-	sentence->weight = (longest >= SLOW_READER_US ? 15 : 1) * (client + server);
+	sentence->weight = (longest >= REPORT_SLOW_READER_US ? 15 : 1) * (client + server);
 	if (count == 0) {
 		report_write(sentence, "No receive window was closed.");
 		return;
@@ -437,15 +564,31 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 		     report_say(client + server), report_plural(client + server), report_say(count),
 		     report_plural(count), report_say(client), report_say(server));
 	report_write_time(sentence, longest);
-	report_write(sentence, longest >= SLOW_READER_US
+	report_write(sentence, longest >= REPORT_SLOW_READER_US
 				   ? " on one connection: the program at that end reads too slowly."
 				   : " on one connection, which is short.");
+	report_stuck_windows(sentence, capture);
+}
+
+/* The index of the record with an end of this connection id; the number of records if there is none. */
+static size_t
+report_find_record(const struct report_capture *capture, uint64_t cid)
+{
+	size_t i = 0;
+
+	for (; i < capture->records.count; i++) {
+		const struct report_end *ends = capture->records.list[i].ends;
+
+		if (ends[REPORT_CLIENT].cid == cid || ends[REPORT_SERVER].cid == cid)
+			break;
+	}
+	return i;
 }
 
 static void
 report_dns(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = capture->dns.queries;
+	uint64_t count = capture->dns.count;
 
 	sentence->topic = "dns";
 	sentence->weight = 40 * count;
@@ -453,14 +596,13 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 		report_write(sentence, "No DNS query timed out without an answer.");
 		return;
 	}
-	for (size_t i = 0; i < capture->records.count; i++) {
-		const struct report_end *ends = capture->records.list[i].ends;
+	for (size_t i = 0; i < REPORT_EVIDENCE && i < count; i++) {
+		const struct report_query *query = &capture->dns.first[i];
+		struct report_evidence *evidence = &sentence->evidence[sentence->evidence_count];
 
-		if (ends[REPORT_CLIENT].cid == capture->dns.cid || ends[REPORT_SERVER].cid == capture->dns.cid) {
-			sentence->evidence[0].record = i;
-			sentence->evidence_count = 1;
-			break;
-		}
+		evidence->record = report_find_record(capture, query->cid);
+		report_set_packet(evidence, report_capture_frame(capture, query->packet));
+		sentence->evidence_count += evidence->record < capture->records.count;
 	}
 	report_write(sentence, "%llu DNS quer%s not answered in time", report_say(count),
 		     count == 1 ? "y was" : "ies were");
@@ -476,17 +618,99 @@ report_is_one_way(const struct report_record *record)
 	       (record->ends[REPORT_CLIENT].segments == 0 || record->ends[REPORT_SERVER].segments == 0);
 }
 
-/* The faults of the capture itself, so that they are not taken for faults of the network. */
-static void
+/* Bytes that ends acknowledge although the capture does not have them; on how many connections. */
+static uint64_t
+report_count_missing(const struct report_capture *capture, uint64_t *connections)
+{
+	uint64_t bytes = 0;
+
+	*connections = 0;
+	for (size_t i = 0; i < capture->records.count; i++) {
+		const struct report_end *ends = capture->records.list[i].ends;
+		uint64_t missing = (uint64_t)report_ends_find(&capture->ends, ends[REPORT_CLIENT].cid)->missing +
+				   report_ends_find(&capture->ends, ends[REPORT_SERVER].cid)->missing;
+
+		bytes += missing;
+		*connections += missing > 0;
+	}
+	return bytes;
+}
+
+/* What is missing in the capture.  Its weight, 0 if nothing is. */
+static uint64_t
 report_gaps(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t one_way = report_gather(sentence, capture, report_is_one_way, REPORT_EVENTS);
-	uint64_t unreadable = capture->damaged + capture->unsupported;
-	uint64_t faults = capture->dropped + one_way + unreadable + capture->midstream;
-	bool silent = capture->volume.gap >= GAP_NS;
+	uint64_t unreadable = capture->damaged + capture->unsupported, lossy;
+	uint64_t missing = report_count_missing(capture, &lossy);
 
+	if (capture->dropped + one_way + unreadable + capture->midstream + lossy == 0) {
+		if (capture->status == 0)
+			report_write(sentence, "The capture itself has no gap: no frame is missing and every "
+					       "connection begins in it.");
+		return 0;
+	}
+	report_write(sentence, "The capture itself has gaps, which are no fault of the network");
+	report_write_part(sentence, capture->dropped, "frame was dropped", "frames were dropped");
+	report_write_part(sentence, lossy, "connection lacks data", "connections lack data");
+	if (lossy > 0)
+		report_write(sentence, " (%llu byte%s that the receiver acknowledges)", report_say(missing),
+			     report_plural(missing));
+	report_write_part(sentence, capture->midstream, "connection began before it", "connections began before it");
+	report_write_part(sentence, one_way, "connection shows one direction only",
+			  "connections show one direction only");
+	report_write_part(sentence, unreadable, "frame cannot be read", "frames cannot be read");
+	report_write(sentence, ".");
+	return 25 * (capture->dropped + one_way + lossy) + 5 * unreadable + capture->midstream;
+}
+
+/* Packets that the capture has twice.  The weight is more than what they may add to other sentences. */
+static uint64_t
+report_duplicated(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t packets = capture->duplicates.packets, copies = capture->duplicates.copies;
+	unsigned percent = packets > 0 ? (unsigned)((100 * copies + packets / 2) / packets) : 0;
+
+	if (copies < DUPLICATES_MIN || copies * DUPLICATES_SHARE < packets)
+		return 0;
+	if (percent >= 45 && percent <= 52)
+		report_write(sentence, "About half of the packets are duplicates");
+	else
+		report_write(sentence, "About %u %% of the packets are duplicates", percent);
+	report_write(sentence, ": a mirror port of both directions, or a capture on several interfaces, has them "
+			       "twice. They are no retransmissions; the volumes below count them. ");
+	return 100 + 10 * copies;
+}
+
+/* What else is wrong with the capture, behind its gaps.  The weight. */
+static uint64_t
+report_oddities(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	const struct report_volume *volume = &capture->volume;
+	bool silent = volume->gap >= GAP_NS;
+
+	if (capture->truncated > 0)
+		report_write(sentence, " %llu packet%s cut by the snapshot length.", report_say(capture->truncated),
+			     capture->truncated == 1 ? " is" : "s are");
+	if (silent)
+		report_write(sentence, " It is silent for %.1f s before packet %llu.", (double)volume->gap / 1e9,
+			     report_say(volume->gap_at));
+	if (volume->stray == 1)
+		report_write(sentence, " Packet %llu has a time stamp far from those around it, and is not on the "
+				       "time axes.",
+			     report_say(volume->stray_at));
+	else if (volume->stray > 1)
+		report_write(sentence, " %llu packets, packet %llu the first, have time stamps far from those around "
+				       "them, and are not on the time axes.",
+			     report_say(volume->stray), report_say(volume->stray_at));
+	return silent + 5 * volume->stray;
+}
+
+/* The faults of the capture itself, so that they are not taken for faults of the network. */
+static void
+report_quality(struct report_sentence *sentence, const struct report_capture *capture)
+{
 	sentence->topic = "capture";
-	sentence->weight = 25 * (capture->dropped + one_way) + 5 * unreadable + capture->midstream + silent;
 	if (capture->status != 0) {
 		sentence->weight += 1000000;
 		report_write(sentence,
@@ -495,25 +719,11 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 	if (capture->frames.count == 0) {
 		sentence->weight += 1000000;
 		report_write(sentence, "There is no packet: nothing was captured, or nothing passes the filter.");
-	} else if (faults > 0) {
-		report_write(sentence, "The capture itself has gaps, which are no fault of the network");
-		report_write_part(sentence, capture->dropped, "frame was dropped", "frames were dropped");
-		report_write_part(sentence, capture->midstream, "connection began before it",
-				  "connections began before it");
-		report_write_part(sentence, one_way, "connection shows one direction only",
-				  "connections show one direction only");
-		report_write_part(sentence, unreadable, "frame cannot be read", "frames cannot be read");
-		report_write(sentence, ".");
-	} else if (capture->status == 0) {
-		report_write(sentence,
-			     "The capture itself has no gap: no frame is missing and every connection begins in it.");
+		return;
 	}
-	if (capture->truncated > 0)
-		report_write(sentence, " %llu packet%s cut by the snapshot length.", report_say(capture->truncated),
-			     capture->truncated == 1 ? " is" : "s are");
-	if (silent)
-		report_write(sentence, " It is silent for %.1f s before packet %llu.",
-			     (double)capture->volume.gap / 1e9, report_say(capture->volume.gap_at));
+	sentence->weight += report_duplicated(sentence, capture);
+	sentence->weight += report_gaps(sentence, capture);
+	sentence->weight += report_oddities(sentence, capture);
 }
 
 /* qsort(): most weight first, then the order in which they are made. */
@@ -531,7 +741,7 @@ void
 report_verdict_make(struct report_sentence *sentences, const struct report_capture *capture)
 {
 	static void (*const make[REPORT_SENTENCES])(struct report_sentence *, const struct report_capture *) = {
-	    report_gaps,    report_no_answer,  report_refused, report_resets,	       report_dns,
+	    report_quality, report_no_answer,  report_refused, report_resets,	       report_dns,
 	    report_answers, report_handshakes, report_windows, report_retransmissions, report_clients};
 
 	for (size_t i = 0; i < REPORT_SENTENCES; i++) {

@@ -10,19 +10,17 @@
 
 #define REPORT_SENTENCES 10u
 
-/* Connections that are named as evidence of a sentence. */
-#define REPORT_EVIDENCE 5u
-
 struct report_evidence {
 	size_t record;	/* index in the sorted records */
-	uint64_t frame; /* number of the frame; 0 none */
+	uint64_t frame; /* number of the frame to which the link goes; 0 none */
+	char text[128]; /* names its packets; "" none */
 };
 
 struct report_sentence {
 	const char *topic; /* constant word, the id of the sentence in the page */
 	uint64_t weight;   /* 0: nothing found */
 	size_t order;
-	char text[512]; /* JSON without quotes */
+	char text[1024]; /* JSON without quotes */
 	struct report_evidence evidence[REPORT_EVIDENCE];
 	size_t evidence_count;
 };

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes a capture for a sentence of the verdict.
+
+usage: verdict_cases.py CASE FILE
+
+probes    a receiver closes its window, its sender probes it with a byte of data, then the window opens
+lost      one server answers at once, but a request to it is lost; another is slow, and a request was lost as well; of
+          the third the longest answer is that of a lost request, and the second one is slow; of the fourth an answer
+          is lost before the capture
+stuck     a client that stops reading until the capture ends, a server that does until it resets the connection, and a
+          window that is opened again
+twice     a connection and DNS queries, each packet twice: IPv4
+twice6    the same in IPv6
+again     the same, once, with retransmissions
+stamps    the first frame is from the year 1970, the eighth, in the middle of a connection, from 2106
+lossy     a connection of which the capture lacks a segment that the client acknowledges
+handshake a client whose SYN,ACK comes late
+queries   DNS queries without answers
+"""
+import socket
+import struct
+import sys
+
+FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
+ADDRESSES = {4: ("192.0.2.1", "198.51.100.2"), 6: ("2001:db8::1", "2001:db8::2")}
+
+
+def checksum(data):
+    total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+    total = (total & 0xFFFF) + (total >> 16)
+    return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+
+
+class Capture:
+    """Packets with their times, of IP version 4 or 6; `stamps` has wrong time stamps, by the number of the frame."""
+
+    def __init__(self, version=4):
+        self.version, self.frames, self.identification, self.stamps = version, [], 0, {}
+
+    def packet(self, time, from_client, protocol, body, at):
+        """A packet between the client and the server; `at`: where in the body its checksum is."""
+        family = socket.AF_INET if self.version == 4 else socket.AF_INET6
+        source, target = [socket.inet_pton(family, text) for text in ADDRESSES[self.version]][:: 1 if from_client else -1]
+        total = checksum(source + target + struct.pack(">II", len(body), protocol) + body)
+        body = body[:at] + struct.pack(">H", total) + body[at + 2:]
+        if self.version == 6:
+            self.frames.append((time, struct.pack(">IHBB", 6 << 28, len(body), protocol, 64) + source + target + body))
+            return
+        self.identification += 1
+        header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(body), self.identification, 0x4000, 64, protocol, 0)
+        total = checksum(header + source + target)
+        self.frames.append((time, header[:10] + struct.pack(">H", total) + source + target + body))
+
+    def query(self, time, number, from_client=True):
+        """A DNS query, or its answer, without records."""
+        flags = 0x0100 if from_client else 0x8180
+        message = struct.pack(">HHHHHH", number, flags, 1, 0, 0, 0) + b"\3www\7example\0" + struct.pack(">HH", 1, 1)
+        ports = (50000 + number, 53) if from_client else (53, 50000 + number)
+        self.packet(time, from_client, 17, struct.pack(">HHHH", *ports, 8 + len(message), 0) + message, 6)
+
+    def write(self, path, copies=1):
+        with open(path, "wb") as file:
+            file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
+            for number, (time, packet) in enumerate(sorted(self.frames, key=lambda frame: frame[0]), 1):
+                for copy in range(copies):
+                    stamp = round(self.stamps.get(number, 1700000000 + time) * 1000000) + 20 * copy
+                    file.write(struct.pack("<IIII", stamp // 1000000, stamp % 1000000, len(packet), len(packet)) + packet)
+
+
+class Connection:
+    """A connection of the client 192.0.2.1:40000 to a port; times are seconds since the capture began."""
+
+    def __init__(self, capture, port):
+        self.capture, self.port, self.next = capture, port, [1000, 5000]
+
+    def segment(self, time, end, flags, payload=b"", window=8192, back=0):
+        """A segment of the client (0) or the server (1); `back`: begins so many bytes before the next one."""
+        sequence, ack = self.next[end] - back, self.next[1 - end] if flags & ACK else 0
+        ports = (40000, self.port) if end == 0 else (self.port, 40000)
+        self.capture.packet(time, end == 0, 6, struct.pack(">HHIIBBHHH", *ports, sequence, ack, 0x50, flags, window, 0, 0) + payload, 16)
+        following = sequence + len(payload) + (flags & SYN != 0) + (flags & FIN != 0)
+        self.next[end] = max(self.next[end], following)
+        return self
+
+    def open(self, time, slow=0):
+        self.segment(time, 0, SYN).segment(time + slow + 0.01, 1, SYN | ACK)
+        return self.segment(time + slow + 0.02, 0, ACK)
+
+    def close(self, time):
+        return self.segment(time, 0, FIN | ACK).segment(time + 0.01, 1, FIN | ACK).segment(time + 0.02, 0, ACK)
+
+
+def probes(capture):
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"request")
+    c.segment(0.11, 1, PSH | ACK, b"x" * 1000).segment(0.12, 0, ACK, window=0)
+    for number in range(4):
+        c.segment(1 + number, 1, ACK, b"y", back=number > 0)
+        c.next[1] -= 1
+        c.segment(1.01 + number, 0, ACK, window=0)
+        c.next[1] += 1
+    c.next[1] -= 1
+    c.segment(5, 0, ACK).segment(5.001, 1, PSH | ACK, b"y" * 1000).segment(5.01, 0, ACK).close(5.1)
+
+
+def lost(capture):
+    quick = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"request")
+    quick.segment(0.4, 0, PSH | ACK, b"request", back=7).segment(1.3, 0, PSH | ACK, b"request", back=7)
+    quick.segment(1.32, 1, PSH | ACK, b"x" * 100).segment(1.33, 0, ACK).close(1.4)
+    slow = Connection(capture, 81).open(2).segment(2.1, 0, PSH | ACK, b"request")
+    slow.segment(2.4, 0, PSH | ACK, b"request", back=7)
+    slow.segment(3.3, 1, PSH | ACK, b"x" * 100).segment(3.31, 0, ACK).close(3.4)
+    both = Connection(capture, 82).open(4).segment(4.1, 0, PSH | ACK, b"request")
+    both.segment(4.8, 0, PSH | ACK, b"request", back=7).segment(4.82, 1, PSH | ACK, b"x" * 100)
+    both.segment(5, 0, PSH | ACK, b"request").segment(5.6, 1, PSH | ACK, b"x" * 100).segment(5.61, 0, ACK).close(5.7)
+    late = Connection(capture, 83).open(6).segment(6.1, 0, PSH | ACK, b"request")
+    late.next[1] += 200
+    late.segment(6.2, 1, ACK)
+    late.next[1] -= 200
+    late.segment(6.8, 1, ACK, b"x" * 100).segment(6.81, 1, PSH | ACK, b"x" * 100).segment(6.82, 0, ACK).close(6.9)
+
+
+def stuck(capture):
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"request")
+    c.segment(0.11, 1, PSH | ACK, b"x" * 1000).segment(0.12, 0, ACK, window=0)
+    c.segment(0.2, 0, ACK).segment(0.21, 1, PSH | ACK, b"x" * 1000).segment(0.22, 0, ACK, window=0)
+    c.segment(1.2, 1, ACK, back=1).segment(1.21, 0, ACK, window=0)
+    c = Connection(capture, 81).open(0.03).segment(0.13, 0, PSH | ACK, b"x" * 1000).segment(0.14, 1, ACK, window=0)
+    c.segment(2, 1, RST | ACK, window=0)
+    c = Connection(capture, 82).open(0.06).segment(0.16, 0, PSH | ACK, b"x" * 1000).segment(0.17, 1, ACK, window=0)
+    c.segment(0.9, 1, ACK).close(1)
+    # A window that is closed at the very end says nothing.
+    c = Connection(capture, 83).open(3).segment(3.1, 0, PSH | ACK, b"x" * 1000).segment(3.15, 1, ACK, window=0)
+
+
+def talk(capture):
+    c = Connection(capture, 80).open(0)
+    for number in range(4):
+        c.segment(0.1 + number / 10, 0, PSH | ACK, b"request").segment(0.11 + number / 10, 1, PSH | ACK, b"x" * 1000)
+        c.segment(0.12 + number / 10, 0, ACK)
+        capture.query(0.15 + number / 10, number)
+        capture.query(0.16 + number / 10, number, False)
+    return c
+
+
+def again(capture):
+    c = talk(capture)
+    c.segment(1, 1, PSH | ACK, b"y" * 1000).segment(1.3, 1, PSH | ACK, b"y" * 1000, back=1000).segment(1.31, 0, ACK).close(1.4)
+
+
+def stamps(capture):
+    capture.query(-0.1, 9)
+    capture.query(-0.09, 9, False)
+    talk(capture).close(1)
+    capture.stamps = {1: 5, 8: 0xFFFFFFFF}
+
+
+def lossy(capture):
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"request").segment(0.11, 1, PSH | ACK, b"x" * 1000)
+    c.next[1] += 1000
+    c.segment(0.13, 0, ACK).segment(0.14, 1, PSH | ACK, b"x" * 1000).segment(0.15, 0, ACK).close(0.2)
+
+
+def handshake(capture):
+    Connection(capture, 80).open(0).close(0.1)
+    Connection(capture, 81).open(1, slow=0.3).close(1.4)
+
+
+def queries(capture):
+    capture.query(0, 1)
+    capture.query(0.1, 1, False)
+    for time, number in ((1, 2), (2, 3), (3, 2)):
+        capture.query(time, number)
+    capture.query(9, 4)
+    capture.query(9.1, 4, False)
+
+
+case, path = sys.argv[1:]
+capture = Capture(6 if case == "twice6" else 4)
+{"twice": lambda c: talk(c).close(1), "twice6": lambda c: talk(c).close(1)}.get(case, globals().get(case))(capture)
+capture.write(path, 2 if case.startswith("twice") else 1)

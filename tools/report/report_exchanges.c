@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/report_exchanges.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The last segment of a request has PSH; before the first one of an answer nothing of the server is outstanding, unless
+ * it was lost. */
+#define SEGMENTS                                                                                                       \
+	"tcp-send where tcp_payload > 0 && "                                                                           \
+	"(tcp_flags & PSH || tcps_retransmit == 1 || tcps_snxt - tcps_suna == tcp_payload) && cs_cid"
+#define DATAGRAMS "udp-send where cs_cid"
+#define QUERIES	  "dns-query where ci_cid"
+
+/* qsort(): the slowest answers first, then the order of the records. */
+static int
+report_exchange_compare(const void *a, const void *b)
+{
+	const struct report_record *x = ((const struct report_exchange *)a)->record;
+	const struct report_record *y = ((const struct report_exchange *)b)->record;
+
+	if (x->answer_max_us != y->answer_max_us)
+		return x->answer_max_us > y->answer_max_us ? -1 : 1;
+	return x->uid < y->uid ? -1 : x->uid > y->uid;
+}
+
+/* Whether the time of an answer may be that of the network. */
+static bool
+report_exchange_is_lossy(const struct report_capture *capture, const struct report_record *record)
+{
+	return record->protocol == IPPROTO_TCP &&
+	       (report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid)->resends ||
+		report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid)->resends);
+}
+
+/* Puts the connections with slow answers into the list, and keeps of it those that are examined. */
+static bool
+report_exchanges_choose(struct report_exchanges *exchanges, struct report_capture *capture)
+{
+	size_t found = 0, others = 0;
+
+	exchanges->list = calloc(capture->records.count + 1, sizeof(*exchanges->list));
+	if (exchanges->list == NULL)
+		return false;
+	for (size_t i = 0; i < capture->records.count; i++) {
+		if (capture->records.list[i].answer_max_us >= REPORT_SLOW_ANSWER_US)
+			exchanges->list[found++].record = &capture->records.list[i];
+	}
+	qsort(exchanges->list, found, sizeof(*exchanges->list), report_exchange_compare);
+	for (size_t i = 0; i < found && exchanges->count < REPORT_EXCHANGES; i++) {
+		struct report_exchange exchange = exchanges->list[i];
+
+		if (report_exchange_is_lossy(capture, exchange.record) || others++ < REPORT_EVIDENCE)
+			exchanges->list[exchanges->count++] = exchange;
+	}
+	return true;
+}
+
+static void
+report_exchanges_define(struct report_exchanges *exchanges, const char *name, const char *where, const uint64_t *cids,
+			size_t count)
+{
+	if (count > 0)
+		exchanges->formulas[exchanges->formulas_count] =
+		    report_line_formula(name, exchanges->formulas_count, where, cids, count, "");
+	exchanges->formulas_count += count > 0;
+}
+
+/* Defines the formulas of the connections of one protocol. */
+static void
+report_exchanges_define_all(struct report_exchanges *exchanges, const char *name, const char *where, bool tcp)
+{
+	uint64_t cids[REPORT_FORMULA_CIDS];
+	size_t used = 0;
+
+	for (size_t i = 0; i < exchanges->count; i++) {
+		const struct report_record *record = exchanges->list[i].record;
+
+		if ((record->protocol == IPPROTO_TCP) != tcp)
+			continue;
+		cids[used++] = record->ends[REPORT_CLIENT].cid;
+		cids[used++] = record->ends[REPORT_SERVER].cid;
+		if (used == REPORT_FORMULA_CIDS) {
+			report_exchanges_define(exchanges, name, where, cids, used);
+			used = 0;
+		}
+	}
+	report_exchanges_define(exchanges, name, where, cids, used);
+}
+
+bool
+report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture *capture)
+{
+	uint64_t cids[REPORT_EVIDENCE];
+	size_t queries = 0;
+	bool all = report_exchanges_choose(exchanges, capture);
+
+	exchanges->dns = &capture->dns;
+	for (; queries < REPORT_EVIDENCE && queries < capture->dns.count; queries++)
+		cids[queries] = capture->dns.first[queries].cid;
+	report_exchanges_define_all(exchanges, "report-exchange-segment", SEGMENTS, true);
+	report_exchanges_define_all(exchanges, "report-exchange-datagram", DATAGRAMS, false);
+	report_exchanges_define(exchanges, "report-exchange-query", QUERIES, cids, queries);
+	for (size_t i = 0; i < exchanges->formulas_count; i++)
+		all &= exchanges->formulas[i] != NULL;
+	return all;
+}
+
+/* The request has got its answer: notes the times in the record.  `again`: the answer is a retransmission. */
+static void
+report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t packet, bool again)
+{
+	struct report_record *record = exchange->record;
+	struct report_answer answer = {.request = exchange->request, .answer = packet, .again = again};
+
+	exchange->waits = false;
+	answer.waited_us = now > exchange->asked ? (int64_t)((now - exchange->asked) / 1000) : 0;
+	answer.server_us = now > exchange->sent && !again ? (int64_t)((now - exchange->sent) / 1000) : 0;
+	answer.last_copy = exchange->last_copy != exchange->request ? exchange->last_copy : 0;
+	/* The formula has left out a segment between them. */
+	if (answer.waited_us > record->answer_max_us + 1)
+		return;
+	if (answer.server_us > record->server.server_us)
+		record->server = answer;
+	if (answer.waited_us > record->waited.waited_us)
+		record->waited = answer;
+}
+
+/* A datagram, read up to its time. */
+static void
+report_exchange_datagram(struct report_exchange *exchange, uint64_t now, uint64_t packet, bool client)
+{
+	if (client) {
+		exchange->asked = exchange->sent = now;
+		exchange->request = exchange->last_copy = packet;
+		exchange->waits = true;
+	} else if (exchange->waits) {
+		report_exchange_answer(exchange, now, packet, false);
+	}
+}
+
+/* A segment with data, read up to its time.  That of a server is an answer if it has new bytes and acknowledges the
+ * whole request. */
+static void
+report_exchange_segment(struct report_exchange *exchange, struct report_line *line, uint64_t now, uint64_t packet,
+			bool client)
+{
+	bool again = report_line_number(line, "tcps_retransmit", 0) == 1;
+	uint64_t sent = (uint64_t)report_line_number(line, "tcps_snd_bytes", 0);
+	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
+	uint32_t sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
+	uint32_t acknowledged = (uint32_t)report_line_number(line, "tcp_ack", 0);
+
+	if (!client) {
+		if (exchange->waits && sent > exchange->received &&
+		    (int32_t)(acknowledged - exchange->end_sequence) >= 0)
+			report_exchange_answer(exchange, now, packet, again);
+		return;
+	}
+	exchange->sent = now;
+	exchange->last_copy = packet;
+	if (again)
+		return;
+	exchange->asked = now;
+	exchange->request = packet;
+	exchange->received = received;
+	exchange->end_sequence = sequence + (uint32_t)report_line_number(line, "tcp_payload", 0);
+	exchange->waits = true;
+}
+
+static void
+report_exchanges_take_payload(struct report_exchanges *exchanges, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	uint64_t cid = (uint64_t)report_line_number(line, "cs_cid", 0);
+	uint64_t now = (uint64_t)report_line_number(line, "cs_ts", 0);
+
+	for (size_t i = 0; i < exchanges->count; i++) {
+		struct report_exchange *exchange = &exchanges->list[i];
+		bool client = exchange->record->ends[REPORT_CLIENT].cid == cid;
+
+		if (!client && exchange->record->ends[REPORT_SERVER].cid != cid)
+			continue;
+		if (exchange->record->protocol == IPPROTO_TCP)
+			report_exchange_segment(exchange, line, now, packet, client);
+		else
+			report_exchange_datagram(exchange, now, packet, client);
+		return;
+	}
+}
+
+/* The first copy of a query: the last one with its id before its time is over. */
+static void
+report_exchanges_take_query(struct report_exchanges *exchanges, struct report_line *line)
+{
+	uint64_t cid = (uint64_t)report_line_number(line, "ci_cid", 0);
+	uint64_t packet = (uint64_t)report_line_number(line, "ci_pkt", 0);
+	uint64_t time = (uint64_t)report_line_number(line, "ci_ts", 0);
+	int64_t id = report_line_number(line, "dns_id", 0), tries = report_line_number(line, "dns_tries", 0);
+
+	for (size_t i = 0; i < REPORT_EVIDENCE && i < exchanges->dns->count; i++) {
+		struct report_query *query = &exchanges->dns->first[i];
+
+		if (query->cid == cid && query->id == id && time < query->time && tries <= 1)
+			query->packet = packet;
+	}
+}
+
+bool
+report_exchanges_take(struct report_exchanges *exchanges, struct report_line *line)
+{
+	if (report_line_is(line, "report-exchange-query"))
+		report_exchanges_take_query(exchanges, line);
+	else if (report_line_is(line, "report-exchange-"))
+		report_exchanges_take_payload(exchanges, line);
+	else
+		return false;
+	return true;
+}
+
+void
+report_exchanges_free(struct report_exchanges *exchanges)
+{
+	for (size_t i = 0; i < exchanges->formulas_count; i++)
+		free(exchanges->formulas[i]);
+	free(exchanges->list);
+}
