@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_capture.h"
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,22 @@ report_take_ip(struct report_capture *capture, struct report_line *line)
 	capture->packet = 0;
 	report_volume_protocol(&capture->volume,
 			       report_duplicates_ip(&capture->duplicates, line, packet, capture->time));
+}
+
+/* The next header of the fixed header of IPv6 may be that of an extension header. */
+static void
+report_take_extended(struct report_capture *capture, struct report_line *line)
+{
+	const struct report_frames *frames = &capture->frames;
+	unsigned number = IPPROTO_TCP;
+
+	if (report_line_is(line, "report-extended-icmp"))
+		number = IPPROTO_ICMPV6;
+	else if (report_line_is(line, "report-extended-udp"))
+		number = IPPROTO_UDP;
+	if (frames->count > 0 &&
+	    (uint64_t)report_line_number(line, "pkt_addr", 0) == frames->packets[frames->count - 1])
+		report_volume_protocol(&capture->volume, number);
 }
 
 static void
@@ -186,6 +203,7 @@ report_take_line(const char *text, size_t length, void *context)
 	    {"report-missing\"", report_take_missing},
 	    {"report-plain-segment\"", report_take_segment},
 	    {"report-plain-datagram\"", report_take_datagram},
+	    {"report-extended-", report_take_extended},
 	};
 	struct report_line line;
 
@@ -286,6 +304,10 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    /* Not of each segment; the FIN of the peer takes a number, too. */
 	    "--formula=report-missing = tcp-send where (tcp_flags & (FIN|RST|PSH) || tcps_snd_segs % 16 == 0) && "
 	    "tcps_irs != 0 && ((tcps_rack - tcps_irs - tcps_rcv_bytes) & 0xffffffff) in {3..0x3fffffff}",
+	    "--formula=report-extended-icmp = icmp-receive where ip_ver == 6",
+	    "--formula=report-extended-udp = udp-receive where ip_ver == 6 && ip_plength > udp_length",
+	    "--formula=report-extended-tcp = "
+	    "tcp-receive where ip_ver == 6 && ip_plength > tcp_payload + tcp_offset",
 	    "--formula=" REPORT_PLAIN_SEGMENT,
 	    "--formula=" REPORT_PLAIN_DATAGRAM,
 	    print,

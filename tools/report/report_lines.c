@@ -56,7 +56,7 @@ int64_t
 report_line_number(struct report_line *line, const char *name, int64_t otherwise)
 {
 	bool negative = false;
-	uint64_t value = 0;
+	int64_t value = 0;
 
 	if (!report_line_find(line, name))
 		return otherwise;
@@ -66,9 +66,12 @@ report_line_number(struct report_line *line, const char *name, int64_t otherwise
 	}
 	if (line->at == line->end || *line->at < '0' || *line->at > '9')
 		return otherwise;
-	for (; line->at < line->end && *line->at >= '0' && *line->at <= '9'; line->at++)
-		value = value * 10 + (uint64_t)(*line->at - '0');
-	return negative ? -(int64_t)value : (int64_t)value;
+	for (; line->at < line->end && *line->at >= '0' && *line->at <= '9'; line->at++) {
+		int digit = *line->at - '0';
+
+		value = value > (INT64_MAX - digit) / 10 ? INT64_MAX : value * 10 + digit;
+	}
+	return negative ? -value : value;
 }
 
 void

@@ -28,7 +28,7 @@ bool report_line_contains(const struct report_line *line, const char *text);
  */
 bool report_line_find(struct report_line *line, const char *name);
 
-/* The next field of this name as a number; `otherwise` if there is none. */
+/* The next field of this name as a whole number, at most INT64_MAX in size; `otherwise` if there is none. */
 int64_t report_line_number(struct report_line *line, const char *name, int64_t otherwise);
 
 /*

@@ -186,7 +186,12 @@ is "a capture without frames" "$? $(data "[data['frames'], data['rows'], data['v
 is "of which nothing can be said" "$(data "data['verdict'][0]['text']")" \
 	"There is no packet: nothing was captured, or nothing passes the filter."
 report "$captures/icmpv6-mld.pcap" >"$tmp/page"
-is "a capture without connections" "$? $(data "[data['connections'], data['details'], data['frames'] > 0]")" "0 [0, [], True]"
+is "a capture without connections" "$? $(data "[data['connections'], data['details'], data['frames']]")" "0 [0, [], 1]"
+is "ICMPv6 behind an option of a router" "$(data "[p['name'] for p in data['volume']]")" "['ICMP']"
+python3 "$top/tests/tools/report/extended.py" "$tmp/extended.pcap"
+report "$tmp/extended.pcap" >"$tmp/page"
+is "TCP and UDP behind options, and a fragment" "$(data "[[p['name'], sum(p['frames'])] for p in data['volume']]")" \
+	"[['TCP', 1], ['UDP', 1], ['other IP', 1]]"
 python3 "$top/tests/tools/report/many_resets.py" "$tmp/resets.pcap"
 report "$tmp/resets.pcap" >"$tmp/page"
 is "a flood of RST is cut behind the segments of its end, and shows its beginning" \
