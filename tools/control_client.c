@@ -248,18 +248,24 @@ client_open_reply(const char *path, const char *request, unsigned timeout, char 
 {
 	const struct timeval limit = {.tv_sec = timeout};
 	char line[1024];
-	int fd = client_send_request(path, request);
+	int fd = client_send_request(path, request), reason = errno;
 
 	if (fd < 0) {
 		client_describe_connect_error(path, error, size);
+		errno = reason;
 		return -1;
 	}
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-	if (!client_receive_line(fd, line, sizeof line))
+	if (!client_receive_line(fd, line, sizeof line)) {
+		reason = errno != 0 ? errno : EPROTO;
 		client_describe_no_reply(error, size);
-	else if (client_check_first_line(line, error, size))
+	} else if (client_check_first_line(line, error, size)) {
 		return fd;
+	} else {
+		reason = strncmp(line, "error ", 6) == 0 ? 0 : EPROTO;
+	}
 	close(fd);
+	errno = reason;
 	return -1;
 }
 

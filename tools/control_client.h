@@ -21,7 +21,8 @@ bool client_print_reply(const char *path, const char *request, FILE *to);
  * message printed, on failure and if netobsd rejects the request. */
 int client_open_stream(const char *path, const char *request);
 
-/* Like client_open_stream(), with a reason instead of a message.  `timeout`: longest wait for each part, seconds. */
+/* Like client_open_stream(), with a reason instead of a message, and errno, which is 0 if netobsd rejects the request.
+ * `timeout`: longest wait for each part, seconds. */
 int client_open_reply(const char *path, const char *request, unsigned timeout, char *error, size_t size);
 
 /* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop. */

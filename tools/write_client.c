@@ -142,8 +142,13 @@ write_copy_capture(struct write_transfer *transfer, struct written_capture *writ
 		length = ntohl(length);
 		if (length == 0)
 			return write_read_counts(transfer, written);
-		if (length == CHUNK_ERROR)
-			return write_receive_line(transfer, line, sizeof line) && write_fail(transfer, line, NULL);
+		if (length == CHUNK_ERROR) {
+			if (write_receive_line(transfer, line, sizeof line)) {
+				written->failure = transfer->bytes == 0 ? ENODATA : EIO;
+				write_fail(transfer, line, NULL);
+			}
+			return false;
+		}
 		if (!write_copy_chunk(transfer, length))
 			return false;
 	}
@@ -175,14 +180,16 @@ write_client_run(const struct write_request *request, struct written_capture *wr
 	char line[CLIENT_REQUEST_MAX];
 	bool done;
 
-	*written = (struct written_capture){0};
+	*written = (struct written_capture){.failure = EIO};
 	if (snprintf(line, sizeof line, "write%s%s\n", *request->arguments != '\0' ? " " : "", request->arguments) >=
 		(int)sizeof line ||
 	    strpbrk(request->arguments, "\r\n") != NULL)
 		return write_fail(&transfer, "the request is too long or contains a line break", NULL);
 	transfer.fd = client_open_reply(request->socket, line, WRITE_TIMEOUT_S, error, size);
-	if (transfer.fd < 0)
+	if (transfer.fd < 0) {
+		written->failure = errno == 0 ? 0 : EIO;
 		return false;
+	}
 	done = write_transfer_run(&transfer, request->path, written);
 	written->bytes = transfer.bytes;
 	close(transfer.fd);
@@ -196,6 +203,7 @@ write_client_open(const char *socket, uint64_t cid, struct written_capture *writ
 	struct write_request request = {.socket = socket, .arguments = arguments, .path = path};
 	int fd = -1;
 
+	written->failure = EIO;
 	if (mkdtemp(directory) == NULL) {
 		snprintf(error, size, "/tmp: %s", strerror(errno));
 		return -1;

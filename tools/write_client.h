@@ -21,6 +21,9 @@ struct written_capture {
 	uint64_t frames, bytes;
 	uint64_t lost; /* frames of the selection that the ring no longer had */
 	bool cut;      /* frames of the connection were overwritten before */
+	/* If there is no capture: 0 if netobsd rejects the request, ENODATA if it has no frame, EIO on another
+	 * failure. */
+	int failure;
 };
 
 /* False with `error`; then there is no file, and `written->bytes` is what was received: more than `most_bytes` if
@@ -28,7 +31,7 @@ struct written_capture {
 bool write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size);
 
 /* Pulls the packets of a connection into a file without a name: its descriptor, which children inherit, or -1 with
- * `error`. */
+ * `error` and `written->failure`. */
 int write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size);
 
 #endif

@@ -17,12 +17,12 @@ trap 'fusermount3 -u -z "$root" 2>/dev/null; kill -9 $pid $talk 2>/dev/null; ip 
 ip -n "$space" link set lo up
 
 begin_netobsd() {
-	ip netns exec "$space" "$netobsd" -i lo --all-owners --flight-memory=8M --control "$socket" "$@" >"$tmp/log" 2>&1 &
+	ip netns exec "$space" "$netobsd" -i lo --all-owners --control "$socket" "$@" >"$tmp/log" 2>&1 &
 	pid=$!
 	wait_for "$build/netobsctl" -s "$socket" status
 }
 
-begin_netobsd
+begin_netobsd --flight-memory=8M
 # Two connections to port 7001: over one 1000 bytes are sent and 10 received, the other is half closed by the client.
 ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
 import socket, sys, time
@@ -59,6 +59,10 @@ second=$(connections cid | sed -n 2p)
 mkdir "$root"
 "$build/netobs-connfs" -s "$socket" "$root" >"$tmp/connfs.log" 2>&1
 is "it mounts, and stays in the background" $? 0
+(cd "$tmp" && "$build/netobs-connfs" -s "$socket" ./connfs/) >"$tmp/out" 2>"$tmp/err"
+is "a second mount on the same place: status" $? 1
+check "a second mount on the same place: message" grep -q '^netobs-connfs: .* is mounted there already' "$tmp/err"
+is "there is one" "$(grep -c " $root fuse.netobs-connfs " /proc/self/mounts)" 1
 
 is "a directory for each connection, and four for what they have in common" \
 	"$(find "$root" -mindepth 1 -maxdepth 1 -printf '%f %y\n' | sort)" \
@@ -180,19 +184,34 @@ for size in 2, 3, 5:
 PYTHON
 is "files opened in a row: the bytes of a stream that goes on" "$(paste -s -d ' ' "$tmp/row")" "3 fresh 6 fresh 11 fresh"
 
+# fails NAME ERROR COMMAND...: the command fails with this error
+fails() {
+	fails_name=$1 fails_error=$2
+	shift 2
+	check "$fails_name" refused "$@"
+	"$@" >"$tmp/list" 2>"$tmp/error"
+	check "with \"$fails_error\"" grep -q "$fails_error\$" "$tmp/error"
+}
+ls "$root" >/dev/null
 kill "$pid"
 wait "$pid"
-for command in ls cat; do
-	path=$root
-	[ $command = ls ] || path=$root/$first/state
-	check "netobsd has gone away: $command fails" refused "$command" "$path"
-	LC_ALL=C $command "$path" >"$tmp/list" 2>"$tmp/error"
-	check "with an error of input and output" grep -q 'Input/output error$' "$tmp/error"
+fails "netobsd has gone away: closed, which may be there" "Input/output error" ls "$root/closed"
+fails "the directory" "Input/output error" ls "$root"
+for file in state history capture.pcapng; do
+	fails "$file" "Input/output error" cat "$root/$first/$file"
 done
 begin_netobsd
 ls "$root" >"$tmp/list" 2>"$tmp/error"
 is "netobsd is back: the directories" "$(paste -s -d ' ' "$tmp/list")" "by-host by-pid by-port by-state"
-check "closed is not there unless netobsd keeps connections that have ended" refused ls "$root/closed"
+fails "closed is not there unless netobsd keeps connections that have ended" "No such file or directory" ls "$root/closed"
+ip netns exec "$space" python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 7002))'
+without_frames() {
+	[ -d "$root/by-port/7002" ]
+}
+wait_for without_frames
+for file in history capture.pcapng; do
+	fails "without a flight recorder $file has no data" "No data available" cat "$root"/by-port/7002/*/$file
+done
 
 # One connection ends, and one is refused.
 kill "$pid"
@@ -250,6 +269,7 @@ mistake "no mount point" "name the directory to mount on"
 mistake "a mount point that is not there" "No such file or directory" "$tmp/nothing"
 mistake "a mount point that is a file" "$tmp/log: Not a directory" -s "$socket" "$tmp/log"
 mistake "an unknown option" "unknown option" -s "$socket" --nonsense "$root"
+mistake "an unknown option of FUSE, without netobsd" "unknown option.*nonsense" -s "$tmp/nothing" -o nonsense "$root"
 mistake "no netobsd" "no netobsd is listening there" -s "$tmp/nothing" "$root"
 is "--version" "$("$build/netobs-connfs" --version | cut -d ' ' -f 1)" netobs-connfs
 is "--help fits in 80 columns" "$("$build/netobs-connfs" --help | awk 'length > 80')" ""

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
+#include <mntent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,15 @@
 #include "tools/connections/connection_list.h"
 #include "tools/connfs/connfs_closed.h"
 #include "tools/connfs/connfs_files.h"
+#include "tools/connfs/connfs_kept.h"
 #include "tools/connfs/connfs_tree.h"
 #include "tools/replay/history.h"
 #include "tools/write_client.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
+
+/* The type of its mounts is "fuse." and this. */
+#define CONNFS_SUBTYPE "netobs-connfs"
 
 /* Seconds that the kernel keeps names and attributes, and that a list serves lookups. */
 #define CONNFS_FRESH_S 1.0
@@ -87,6 +92,17 @@ connfs_refresh_for(enum connfs_kind kind, double most_age)
 	if (kind == CONNFS_CLOSED || kind == CONNFS_RECORD)
 		return connfs_closed_refresh(&connfs_closed, connfs_socket, (uint64_t)(most_age * 1e9));
 	return connfs_refresh(most_age);
+}
+
+/* The error number after connfs_refresh_for() has failed. */
+static int
+connfs_refresh_error(enum connfs_kind kind)
+{
+	struct connfs_kept kept;
+
+	if ((kind != CONNFS_CLOSED && kind != CONNFS_RECORD) || !connfs_kept_request(connfs_socket, &kept))
+		return EIO;
+	return kept.closed ? EBUSY : ENOENT;
 }
 
 static const struct connection_row *
@@ -244,7 +260,7 @@ connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 		error = ENOENT;
 	else if (node.kind != CONNFS_ROOT && node.kind != CONNFS_CLOSED &&
 		 !connfs_refresh_for(node.kind, CONNFS_FRESH_S))
-		error = EIO;
+		error = connfs_refresh_error(node.kind);
 	else
 		error = connfs_stat(&node, &attributes);
 	if (error != 0) {
@@ -270,26 +286,37 @@ connfs_parse_cid(const char *name, const char *suffix)
 		   : 0;
 }
 
-static bool
+/* Finds the name "closed"; an error number, or 0. */
+static int
+connfs_lookup_closed(struct connfs_node *node)
+{
+	struct connfs_kept kept;
+
+	node->kind = CONNFS_CLOSED;
+	if (!connfs_kept_request(connfs_socket, &kept))
+		return EIO;
+	return kept.closed ? 0 : ENOENT;
+}
+
+static int
 connfs_lookup_root(const char *name, struct connfs_node *node)
 {
 	node->cid = connfs_parse_cid(name, "");
 	node->kind = CONNFS_CONNECTION;
 	if (node->cid != 0)
-		return true;
-	node->kind = CONNFS_CLOSED;
+		return 0;
 	if (strcmp(name, "closed") == 0)
-		return connfs_closed_is_kept(connfs_socket);
+		return connfs_lookup_closed(node);
 	node->kind = CONNFS_GROUP;
 	for (unsigned i = 0; i < CONNFS_GROUPS; i++)
 		if (strcmp(connfs_group_name(i), name) == 0) {
 			node->number = i;
-			return true;
+			return 0;
 		}
-	return false;
+	return ENOENT;
 }
 
-static bool
+static int
 connfs_lookup_value(uint32_t value, const char *name, struct connfs_node *node)
 {
 	enum connfs_group group;
@@ -299,22 +326,22 @@ connfs_lookup_value(uint32_t value, const char *name, struct connfs_node *node)
 	node->kind = CONNFS_LINK;
 	node->cid = connfs_parse_cid(name, "");
 	row = node->cid != 0 ? connfs_find(node->cid) : NULL;
-	return text != NULL && row != NULL && connfs_has_value(row, group, text);
+	return text != NULL && row != NULL && connfs_has_value(row, group, text) ? 0 : ENOENT;
 }
 
-static bool
+static int
 connfs_lookup_file(uint64_t cid, const char *name, struct connfs_node *node)
 {
 	node->kind = CONNFS_FILE;
 	node->cid = cid;
 	for (node->number = 0; node->number < CONNFS_FILES; node->number++)
 		if (strcmp(connfs_file_name(node->number), name) == 0)
-			return true;
-	return false;
+			return 0;
+	return ENOENT;
 }
 
-/* Finds a name in a directory; false if there is none. */
-static bool
+/* Finds a name in a directory; an error number, or 0. */
+static int
 connfs_find_name(const struct connfs_node *parent, const char *name, struct connfs_node *node)
 {
 	*node = (struct connfs_node){.kind = CONNFS_ROOT};
@@ -324,7 +351,7 @@ connfs_find_name(const struct connfs_node *parent, const char *name, struct conn
 	case CONNFS_GROUP:
 		connfs_index();
 		node->kind = CONNFS_VALUE;
-		return connfs_value_number(parent->number, name, connfs_indexed, &node->value);
+		return connfs_value_number(parent->number, name, connfs_indexed, &node->value) ? 0 : ENOENT;
 	case CONNFS_VALUE:
 		return connfs_lookup_value(parent->value, name, node);
 	case CONNFS_CONNECTION:
@@ -332,14 +359,14 @@ connfs_find_name(const struct connfs_node *parent, const char *name, struct conn
 	case CONNFS_CLOSED:
 		node->kind = CONNFS_RECORD;
 		node->cid = connfs_parse_cid(name, ".json");
-		return node->cid != 0;
+		return node->cid != 0 ? 0 : ENOENT;
 	case CONNFS_LINK:
 	case CONNFS_FILE:
 	case CONNFS_RECORD:
 	case CONNFS_KINDS:
 		break;
 	}
-	return false;
+	return ENOENT;
 }
 
 static void
@@ -347,17 +374,21 @@ connfs_lookup(fuse_req_t request, fuse_ino_t inode, const char *name)
 {
 	struct fuse_entry_param entry = {.attr_timeout = CONNFS_FRESH_S, .entry_timeout = CONNFS_FRESH_S};
 	struct connfs_node parent, node;
+	bool found = true;
 	int error = ENOENT;
 
 	if (connfs_node(inode, &parent)) {
 		/* A connection may be newer than the list. */
-		for (double age = CONNFS_FRESH_S; age >= 0 && error == ENOENT; age -= CONNFS_FRESH_S)
-			if (!connfs_refresh_for(parent.kind, age))
-				error = EIO;
-			else if (connfs_find_name(&parent, name, &node))
-				error = connfs_stat(&node, &entry.attr);
-			else if (parent.kind != CONNFS_GROUP && parent.kind != CONNFS_VALUE)
+		for (double age = CONNFS_FRESH_S; age >= 0 && error == ENOENT && found; age -= CONNFS_FRESH_S) {
+			if (!connfs_refresh_for(parent.kind, age)) {
+				error = connfs_refresh_error(parent.kind);
 				break;
+			}
+			error = connfs_find_name(&parent, name, &node);
+			found = error == 0 || parent.kind == CONNFS_GROUP || parent.kind == CONNFS_VALUE;
+			if (error == 0)
+				error = connfs_stat(&node, &entry.attr);
+		}
 	}
 	entry.ino = entry.attr.st_ino;
 	if (error != 0) {
@@ -408,10 +439,12 @@ connfs_add_entry(fuse_req_t request, struct connfs_handle *handle, const char *n
 static void
 connfs_add_root(fuse_req_t request, struct connfs_handle *handle)
 {
+	struct connfs_kept kept = {.closed = false};
+
 	for (unsigned i = 0; i < CONNFS_GROUPS; i++)
 		connfs_add_entry(request, handle, connfs_group_name(i),
 				 &(struct connfs_node){.kind = CONNFS_GROUP, .number = i});
-	if (connfs_closed_is_kept(connfs_socket))
+	if (connfs_kept_request(connfs_socket, &kept) && kept.closed)
 		connfs_add_entry(request, handle, "closed", &(struct connfs_node){.kind = CONNFS_CLOSED});
 	for (size_t i = 0; i < connfs_list.count; i++)
 		connfs_add_entry(request, handle, connfs_list.rows[i].values[CONNFS_CID],
@@ -512,7 +545,7 @@ connfs_opendir(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 	handle->fd = -1;
 	if (node.kind != CONNFS_CONNECTION && !connfs_refresh_for(node.kind, 0)) {
 		connfs_close(handle);
-		fuse_reply_err(request, EIO);
+		fuse_reply_err(request, connfs_refresh_error(node.kind));
 		return;
 	}
 	connfs_add_entries(request, handle, &node);
@@ -622,9 +655,22 @@ connfs_open_record(struct connfs_handle *handle, const struct connfs_node *node)
 {
 	handle->bytes = connfs_closed_record(connfs_socket, node->cid);
 	if (handle->bytes == NULL)
-		return errno;
+		return connfs_refresh_error(node->kind);
 	handle->length = strlen(handle->bytes);
 	return handle->length > 0 ? 0 : ENOENT;
+}
+
+/* The error number if there are no packets of a connection; `failure` as in struct written_capture. */
+static int
+connfs_capture_error(uint64_t cid, int failure)
+{
+	struct connfs_kept kept;
+
+	if (failure == EIO || !connfs_kept_request(connfs_socket, &kept) || !connfs_refresh(0))
+		return EIO;
+	if (connfs_find(cid) == NULL)
+		return ENOENT;
+	return failure == 0 && kept.frames ? EBUSY : ENODATA;
 }
 
 /* Requests the packets of a connection; an error number, or 0. */
@@ -635,17 +681,20 @@ connfs_open_capture(struct connfs_handle *handle, const struct connfs_node *node
 	char error[4096];
 
 	handle->fd = write_client_open(connfs_socket, node->cid, &written, error, sizeof error);
-	return handle->fd >= 0 ? 0 : EIO;
+	return handle->fd >= 0 ? 0 : connfs_capture_error(node->cid, written.failure);
 }
 
 /* Writes the history of a connection, which is in the list; an error number, or 0. */
 static int
 connfs_open_history(struct connfs_handle *handle, const struct connfs_node *node)
 {
-	const struct connection_row *row = connfs_refresh(CONNFS_FRESH_S) ? connfs_find(node->cid) : NULL;
+	const struct connection_row *row;
 	struct history_request request = {.socket = connfs_socket, .cid = node->cid};
 	char error[4096];
 
+	if (!connfs_refresh(CONNFS_FRESH_S))
+		return EIO;
+	row = connfs_find(node->cid);
 	if (row == NULL)
 		return ENOENT;
 	request.local_address = row->values[CONNFS_LADDR];
@@ -656,7 +705,7 @@ connfs_open_history(struct connfs_handle *handle, const struct connfs_node *node
 	if (handle->bytes == NULL)
 		return ENOMEM;
 	if (!history_read(&request, handle->bytes, error, sizeof error))
-		return EIO;
+		return connfs_capture_error(node->cid, errno);
 	handle->length = strlen(handle->bytes);
 	return 0;
 }
@@ -735,19 +784,50 @@ static const struct fuse_opt connfs_options[] = {
     FUSE_OPT_END,
 };
 
-/* Checks what netobsd and FUSE would accept now and fail at later.  False, with the reason in connfs_error. */
+/* Whether a netobs-connfs is mounted on a directory. */
+static bool
+connfs_is_mounted(const char *directory)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+	bool found = false;
+
+	while (mounts != NULL && !found && (mount = getmntent(mounts)) != NULL)
+		found = strcmp(mount->mnt_dir, directory) == 0 && strcmp(mount->mnt_type, "fuse." CONNFS_SUBTYPE) == 0;
+	if (mounts != NULL)
+		endmntent(mounts);
+	return found;
+}
+
+/* Checks a mount point; false, with the reason in connfs_error, if it is a file, or another netobs-connfs is mounted on
+ * it, which would be hidden. */
+static bool
+connfs_check_mountpoint(const char *mountpoint)
+{
+	char *directory = realpath(mountpoint, NULL);
+	const char *mistake = NULL;
+	struct stat attributes;
+
+	if (directory != NULL && connfs_is_mounted(directory))
+		mistake = "a netobs-connfs is mounted there already; fusermount3 -u ends it";
+	else if (stat(mountpoint, &attributes) == 0 && !S_ISDIR(attributes.st_mode))
+		mistake = strerror(ENOTDIR);
+	if (mistake != NULL)
+		snprintf(connfs_error, sizeof connfs_error, "%s: %s", mountpoint, mistake);
+	free(directory);
+	return mistake == NULL;
+}
+
+/* Checks before the program is in the background that netobsd replies, and that the mount point and the socket can be
+ * used.  False, with the reason in connfs_error. */
 static bool
 connfs_check(const char *mountpoint)
 {
-	struct stat attributes;
 	char *socket;
 
-	if (!connection_columns_choose(&connfs_columns, connfs_fields, NULL) || !connfs_receive_list(true))
+	if (!connfs_check_mountpoint(mountpoint) ||
+	    !connection_columns_choose(&connfs_columns, connfs_fields, NULL) || !connfs_receive_list(true))
 		return false;
-	if (stat(mountpoint, &attributes) == 0 && !S_ISDIR(attributes.st_mode)) {
-		snprintf(connfs_error, sizeof connfs_error, "%s: %s", mountpoint, strerror(ENOTDIR));
-		return false;
-	}
 	/* In the background the current directory is another one. */
 	socket = realpath(connfs_socket, NULL);
 	if (socket == NULL)
@@ -757,22 +837,37 @@ connfs_check(const char *mountpoint)
 	return socket != NULL;
 }
 
+/* Mounts, and serves requests until the end. */
 static int
-connfs_serve(struct fuse_args *arguments, const struct fuse_cmdline_opts *options)
+connfs_serve(struct fuse_session *session, const struct fuse_cmdline_opts *options)
+{
+	int status = EXIT_FAILURE;
+
+	if (!connfs_check(options->mountpoint)) {
+		fprintf(stderr, "netobs-connfs: %s\n", connfs_error);
+		return EXIT_FAILURE;
+	}
+	if (fuse_set_signal_handlers(session) != 0)
+		return EXIT_FAILURE;
+	if (fuse_session_mount(session, options->mountpoint) == 0) {
+		if (fuse_daemonize(options->foreground) == 0)
+			status = fuse_session_loop(session) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		fuse_session_unmount(session);
+	}
+	fuse_remove_signal_handlers(session);
+	return status;
+}
+
+/* Checks the options of FUSE, before netobsd is asked for. */
+static int
+connfs_begin(struct fuse_args *arguments, const struct fuse_cmdline_opts *options)
 {
 	struct fuse_session *session = fuse_session_new(arguments, &connfs_operations, sizeof connfs_operations, NULL);
 	int status = EXIT_FAILURE;
 
 	if (session == NULL)
-		return EXIT_FAILURE;
-	if (fuse_set_signal_handlers(session) == 0) {
-		if (fuse_session_mount(session, options->mountpoint) == 0) {
-			if (fuse_daemonize(options->foreground) == 0)
-				status = fuse_session_loop(session) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-			fuse_session_unmount(session);
-		}
-		fuse_remove_signal_handlers(session);
-	}
+		return EXIT_FAILURE; /* FUSE has printed a message */
+	status = connfs_serve(session, options);
 	fuse_session_destroy(session);
 	return status;
 }
@@ -785,7 +880,8 @@ main(int argc, char **argv)
 	struct fuse_cmdline_opts options;
 	int status = EXIT_SUCCESS;
 
-	if (fuse_opt_parse(&arguments, &own, connfs_options, NULL) != 0 || fuse_opt_add_arg(&arguments, "-oro") != 0 ||
+	if (fuse_opt_parse(&arguments, &own, connfs_options, NULL) != 0 ||
+	    fuse_opt_add_arg(&arguments, "-oro,subtype=" CONNFS_SUBTYPE) != 0 ||
 	    fuse_parse_cmdline(&arguments, &options) != 0)
 		return EXIT_FAILURE;
 	if (own.socket != NULL)
@@ -798,11 +894,8 @@ main(int argc, char **argv)
 		fprintf(stderr,
 			"netobs-connfs: name the directory to mount on; netobs-connfs --help lists the options\n");
 		status = EXIT_FAILURE;
-	} else if (!connfs_check(options.mountpoint)) {
-		fprintf(stderr, "netobs-connfs: %s\n", connfs_error);
-		status = EXIT_FAILURE;
 	} else {
-		status = connfs_serve(&arguments, &options);
+		status = connfs_begin(&arguments, &options);
 	}
 	free(options.mountpoint);
 	fuse_opt_free_args(&arguments);

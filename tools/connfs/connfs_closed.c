@@ -2,7 +2,6 @@
 #include "tools/connfs/connfs_closed.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,28 +13,18 @@
 /* Longest wait for each part of a reply, seconds. */
 #define CLOSED_TIMEOUT_S 10
 
-/* The text of a reply; NULL with errno.  The caller frees it. */
+/* The text of a reply; NULL on failure.  The caller frees it. */
 static char *
 connfs_closed_request(const char *socket, const char *request)
 {
 	char error[4096], *text;
 	int fd = client_open_reply(socket, request, CLOSED_TIMEOUT_S, error, sizeof error);
 
-	errno = EIO;
 	if (fd < 0)
 		return NULL;
 	text = client_read_lines(fd, 0);
 	close(fd);
 	return text;
-}
-
-bool
-connfs_closed_is_kept(const char *socket)
-{
-	char *text = connfs_closed_request(socket, "closed --json --limit=1\n");
-
-	free(text);
-	return text != NULL;
 }
 
 static int

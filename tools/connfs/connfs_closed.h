@@ -20,9 +20,6 @@ struct connfs_closed_list {
 	uint64_t time_ns; /* when it was requested, connection_list_now(); 0: there is no list */
 };
 
-/* Whether netobsd replies, and keeps connections that have ended. */
-bool connfs_closed_is_kept(const char *socket);
-
 /* Requests the list from netobsd, unless it is at most `most_age_ns` old.  False, with an empty list, if netobsd does
  * not reply or keeps no connections that have ended. */
 bool connfs_closed_refresh(struct connfs_closed_list *list, const char *socket, uint64_t most_age_ns);
@@ -31,7 +28,7 @@ bool connfs_closed_refresh(struct connfs_closed_list *list, const char *socket, 
 const struct connfs_closed_end *connfs_closed_find(const struct connfs_closed_list *list, uint64_t cid);
 
 /* Requests the record of the connection of which an end has this id, a line of JSON; "" if it is overwritten.  NULL
- * with errno on failure.  The caller frees it. */
+ * on failure.  The caller frees it. */
 char *connfs_closed_record(const char *socket, uint64_t cid);
 
 #endif

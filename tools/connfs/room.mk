@@ -17,6 +17,8 @@ netobs_connfs_SOURCES = \
 	%D%/connfs_closed.h \
 	%D%/connfs_files.c \
 	%D%/connfs_files.h \
+	%D%/connfs_kept.c \
+	%D%/connfs_kept.h \
 	%D%/connfs_tree.c \
 	%D%/connfs_tree.h
 netobs_connfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)

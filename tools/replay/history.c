@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/replay/history.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,24 +84,29 @@ history_read(const struct history_request *request, char *text, char *error, siz
 	int fd = write_client_open(request->socket, request->cid, &written, error, size);
 	bool done;
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = written.failure;
 		return false;
+	}
 	history_print_end(request->local_address, request->local_port, run.lines.local);
 	history_print_end(request->remote_address, request->remote_port, run.lines.remote);
 	text[0] = '\0';
 	snprintf(error, size, "netobsd has not replayed the packets");
 	done = history_replay(&run, fd);
 	close(fd);
-	if (done)
-		error[0] = '\0';
-	if (done && run.lines.used == 0) {
+	errno = EIO;
+	if (!done)
+		return false;
+	error[0] = '\0';
+	if (run.lines.used == 0) {
 		snprintf(error, size, "the flight recorder has no packets of connection %llu",
 			 (unsigned long long)request->cid);
+		errno = ENODATA;
 		return false;
 	}
-	if (done && (run.lines.cut || written.cut))
+	if (run.lines.cut || written.cut)
 		snprintf(text + run.lines.used, HISTORY_END, "%s\n",
 			 written.cut ? "Earlier packets are not in the flight recorder any more."
 				     : "Earlier packets are not shown.");
-	return done;
+	return true;
 }

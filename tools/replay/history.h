@@ -17,8 +17,9 @@ struct history_request {
 	const char *remote_address, *remote_port;
 };
 
-/* Writes lines (history_lines.h) into `text`, which has HISTORY_TEXT_MAX bytes.  False with `error`, for example if
- * netobsd keeps no frames; else `error` is empty.  Runs the netobsd that the environment variable NETOBSD names, or the
+/* Writes lines (history_lines.h) into `text`, which has HISTORY_TEXT_MAX bytes.  False with `error`, and errno: 0 if
+ * netobsd rejects the request, for example because it keeps no frames, ENODATA if it has none of this connection, EIO
+ * on another failure; else `error` is empty.  Runs the netobsd that the environment variable NETOBSD names, or the
  * installed one. */
 bool history_read(const struct history_request *request, char *text, char *error, size_t size);
 
