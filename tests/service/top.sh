@@ -230,6 +230,12 @@ for type in unknown-terminal dumb; do
 	check "a terminal of type $type" grep -q "^netobsctl: top cannot use a terminal of this type: $type$" "$tmp/error"
 done
 
+# The terminal goes away in the list and in the prompt, and no SIGHUP ends top, because it does not control it.
+for key in '' /; do
+	is "the terminal is gone${key:+, at a prompt}" "$(python3 "$top/tests/service/lost_terminal.py" "$key" \
+		"$build/netobsctl" -s "$socket" top -i 86400)" "1 netobsctl: the terminal is gone"
+done
+
 begin_top "$run_top --sort pid"
 wait_for shows ' by pid$'
 keys r

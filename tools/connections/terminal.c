@@ -3,6 +3,7 @@
 
 #include <locale.h>
 #include <ncurses.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,14 @@ terminal_begin(void)
 	keypad(stdscr, TRUE);
 	curs_set(0);
 	return true;
+}
+
+bool
+terminal_is_gone(void)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
 void

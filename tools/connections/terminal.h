@@ -8,6 +8,9 @@
 /* Begins full-screen mode.  False with a message printed, unless standard input and output are a terminal that can. */
 bool terminal_begin(void);
 
+/* Whether the terminal is gone: reading from it then fails at once.  SIGHUP ends only a process that it controls. */
+bool terminal_is_gone(void);
+
 /* Ends it. */
 void terminal_end(void);
 

@@ -386,8 +386,8 @@ top_handle_key(struct top *top, int key)
 }
 
 /* Draws, and handles a key or the end of an interval, until the user leaves.  What a key changes is drawn before the
- * next requests, which may take a second (connection CID of netobsctl(8)). */
-static void
+ * next requests, which may take a second (connection CID of netobsctl(8)).  False if the terminal is gone. */
+static bool
 top_loop(struct top *top)
 {
 	int key = ERR;
@@ -399,9 +399,12 @@ top_loop(struct top *top)
 		top_screen_draw(&top->screen);
 		timeout(now < top->next_ns ? (int)((top->next_ns - now) / 1000000 + 1) : 0);
 		key = getch();
+		if (key == ERR && terminal_is_gone())
+			return false;
 		if (key == ERR && connection_list_now() >= top->next_ns)
 			top_update(top);
 	} while (key == ERR || top_handle_key(top, key));
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- options */
@@ -448,6 +451,7 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	struct top top = {.path = path};
 	struct connection_list list;
 	char error[4096];
+	bool left;
 
 	if (!connections_parse_interval(options->interval, &top.screen.interval))
 		return client_log_error("-i: expected seconds from 0.1 to 86400, not", options->interval);
@@ -479,9 +483,9 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	top.screen.detail = top.detail;
 	top.screen.ladder = top.ladder;
 	set_escdelay(50);
-	top_loop(&top);
+	left = top_loop(&top);
 	terminal_end();
 	top_clear_lists(&top);
 	free(top.ladder);
-	return EXIT_SUCCESS;
+	return left ? EXIT_SUCCESS : client_log_error("the terminal is gone", NULL);
 }
