@@ -139,16 +139,10 @@ client_read_line(FILE *reply, char *line, size_t size)
 	return true;
 }
 
-/* Writes the reply behind its first line. */
+/* Returns whether the whole reply is written, with a message if it is not. */
 static bool
-client_copy_reply(FILE *reply, FILE *to)
+client_end_copy(FILE *reply, FILE *to)
 {
-	char bytes[8192];
-	size_t got;
-
-	while ((got = fread(bytes, 1, sizeof bytes, reply)) > 0 && (to == NULL || !ferror(to)))
-		if (to != NULL)
-			client_write_escaped(to, bytes, got);
 	if (ferror(reply))
 		client_log_error("the reply is incomplete", strerror(errno));
 	else if (to != NULL && (fflush(to) != 0 || ferror(to)))
@@ -184,8 +178,46 @@ client_describe_no_reply(char *error, size_t size)
 	snprintf(error, size, "no reply from netobsd%s%s", errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 }
 
+/* Writes the reply behind its first line. */
 static bool
-client_handle_reply(FILE *reply, FILE *to)
+client_copy_reply(FILE *reply, FILE *to)
+{
+	char bytes[8192];
+	size_t got;
+
+	while ((got = fread(bytes, 1, sizeof bytes, reply)) > 0 && (to == NULL || !ferror(to)))
+		if (to != NULL)
+			client_write_escaped(to, bytes, got);
+	return client_end_copy(reply, to);
+}
+
+/* Writes the lines behind the first one, and logs notes. */
+static bool
+client_copy_records(FILE *reply, FILE *to)
+{
+	static const char note[] = "{\"note\":\"";
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+
+	while ((length = getline(&line, &room, reply)) > 0 && !ferror(to)) {
+		const char *text = strncmp(line, note, strlen(note)) == 0 ? line + strlen(note) : NULL;
+
+		if (text == NULL) {
+			client_write_escaped(to, line, (size_t)length);
+			continue;
+		}
+		fputs("netobsctl: ", stderr);
+		client_write_escaped(stderr, text, strcspn(text, "\""));
+		putc('\n', stderr);
+	}
+	free(line);
+	return client_end_copy(reply, to);
+}
+
+/* Checks the first line of a reply, and calls `copy` for the others. */
+static bool
+client_handle_reply(FILE *reply, FILE *to, bool (*copy)(FILE *reply, FILE *to))
 {
 	char line[1024], error[4096];
 
@@ -193,13 +225,13 @@ client_handle_reply(FILE *reply, FILE *to)
 	if (!client_read_line(reply, line, sizeof line))
 		client_describe_no_reply(error, sizeof error);
 	else if (client_check_first_line(line, error, sizeof error))
-		return client_copy_reply(reply, to);
+		return copy(reply, to);
 	client_log_error(error, NULL);
 	return false;
 }
 
-bool
-client_print_reply(const char *path, const char *request, FILE *to)
+static bool
+client_request(const char *path, const char *request, FILE *to, bool (*copy)(FILE *reply, FILE *to))
 {
 	int fd = client_send_request(path, request);
 	FILE *reply = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -211,9 +243,21 @@ client_print_reply(const char *path, const char *request, FILE *to)
 			close(fd);
 		return false;
 	}
-	done = client_handle_reply(reply, to);
+	done = client_handle_reply(reply, to, copy);
 	fclose(reply);
 	return done;
+}
+
+bool
+client_print_reply(const char *path, const char *request, FILE *to)
+{
+	return client_request(path, request, to, client_copy_reply);
+}
+
+bool
+client_print_records(const char *path, const char *request)
+{
+	return client_request(path, request, stdout, client_copy_records);
 }
 
 ssize_t

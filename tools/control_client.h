@@ -17,6 +17,10 @@ int client_log_error(const char *what, const char *error);
  * netobsd rejects the request. */
 bool client_print_reply(const char *path, const char *request, FILE *to);
 
+/* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the
+ * others, becomes a message. */
+bool client_print_records(const char *path, const char *request);
+
 /* Sends a request and reads the first line of the reply; the rest follows on the returned descriptor.  -1, with a
  * message printed, on failure and if netobsd rejects the request. */
 int client_open_stream(const char *path, const char *request);

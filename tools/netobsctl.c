@@ -420,7 +420,7 @@ ctl_closed(const struct ctl_arguments *arguments, char **command, int count)
 	char request[CLIENT_REQUEST_MAX], expression[CLIENT_REQUEST_MAX];
 	size_t used;
 
-	snprintf(request, sizeof request, "closed%s", arguments->stream.json ? " --json" : "");
+	snprintf(request, sizeof request, "closed%s", arguments->stream.json ? " --json --notes" : "");
 	if (!ctl_add_option(request, "--last", strcmp(options->closed, closed_all) != 0 ? options->closed : NULL) ||
 	    !ctl_add_option(request, "--fields", options->fields) ||
 	    !ctl_add_option(request, "--sort", options->sort) || !ctl_add_option(request, "--limit", options->limit))
@@ -430,7 +430,9 @@ ctl_closed(const struct ctl_arguments *arguments, char **command, int count)
 	used = strlen(request);
 	if ((size_t)snprintf(request + used, sizeof request - used, " %s", expression) >= sizeof request - used)
 		return client_log_error("the command is too long", NULL);
-	return ctl_run(arguments->path, request, command, arguments->stream.json);
+	if (arguments->stream.json)
+		return client_print_records(arguments->path, request) ? EXIT_SUCCESS : EXIT_FAILURE;
+	return client_print_reply(arguments->path, request, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int

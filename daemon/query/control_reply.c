@@ -278,6 +278,7 @@ control_reply_begin_closed(struct control_reply *reply, char *error, size_t size
 					 .sort = from->sort,
 					 .limit = from->limit,
 					 .json = from->json,
+					 .notes = from->notes,
 					 .all_owners = reply->all_owners,
 					 .uid = reply->uid};
 

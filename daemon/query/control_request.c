@@ -503,6 +503,10 @@ control_parse_closed_option(struct control_request *request, const char *word, c
 		request->json = true;
 		return true;
 	}
+	if (strcmp(word, "--notes") == 0) {
+		request->notes = true;
+		return true;
+	}
 	if ((value = control_option_value(word, "--fields")) != NULL) {
 		request->fields = value;
 		return true;
@@ -522,8 +526,8 @@ control_parse_closed_option(struct control_request *request, const char *word, c
 		snprintf(error, size, "closed: expected a time like 500ms, 10s, 5m or 2h, not \"%.40s\"", value);
 	} else {
 		snprintf(error, size,
-			 "closed: unknown option \"%.40s\"; options are --json, --last=, --fields=, --sort= and "
-			 "--limit=",
+			 "closed: unknown option \"%.40s\"; options are --json, --notes, --last=, --fields=, "
+			 "--sort= and --limit=",
 			 word);
 	}
 	return false;

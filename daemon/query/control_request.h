@@ -80,6 +80,7 @@ struct control_request {
 	/* REQUEST_CLOSED, in the line that was parsed: "FIELD" or "-FIELD"; NULL: in the order of the ring. */
 	const char *sort;
 	uint32_t limit; /* REQUEST_CLOSED: only so many, the first ones; 0: all */
+	bool notes;	/* REQUEST_CLOSED: what is missing, as the last lines of JSON */
 	/* REQUEST_WRITE and REQUEST_CLOSED: only frames, or ends of connections, of this latest time; 0: all. */
 	uint64_t last_ns;
 	/* REQUEST_WRITE: */

@@ -26,6 +26,8 @@ struct closed_reply {
 	struct record_sort *sort; /* NULL: as in the ring */
 	bool sorted;		  /* all records are in it */
 	uint64_t limit;		  /* records that may be added to the reply yet */
+	bool most_sorted;	  /* the limit is that of the sort, not of the request */
+	bool notes;		  /* of struct closed_request */
 	bool more;		  /* there are more */
 	uint64_t position;	  /* number of the next record */
 	uint64_t end;		  /* number behind the last record: later ones end during the reply */
@@ -67,6 +69,7 @@ closed_reply_prepare_sort(struct closed_reply *reply, const struct closed_reques
 		return false;
 	}
 	reply->limit = request->limit != 0 ? request->limit : CLOSED_SORT_MAX;
+	reply->most_sorted = request->limit == 0;
 	reply->sort = closed_reply_new_sort(order, reply->limit);
 	if (reply->sort == NULL)
 		snprintf(mistake, RECORD_ERROR_MAX, "netobsd is out of memory");
@@ -130,6 +133,7 @@ closed_reply_new(struct record_ring *ring, const struct closed_request *request,
 		return NULL;
 	}
 	reply->ring = ring;
+	reply->notes = request->notes;
 	reply->all_owners = request->all_owners;
 	reply->uid = request->uid;
 	reply->since = request->last_ns != 0 && request->last_ns < now ? now - request->last_ns : 0;
@@ -178,18 +182,36 @@ closed_reply_begin(const struct closed_reply *reply, struct text_buffer *text)
 	text->used += (size_t)(record_columns_put_titles(reply->table, at) - at);
 }
 
-/* Says below a table what may be missing in it. */
+/* Adds a line below the connections: `note` has no character that JSON escapes. */
+static void
+closed_reply_add_note(const struct closed_reply *reply, struct text_buffer *text, const char *note)
+{
+	if (reply->table != NULL)
+		text_add_format(text, "%s\n", note);
+	else if (reply->notes)
+		text_add_format(text, "{\"note\":\"%s\"}\n", note);
+}
+
+/* Adds what is missing in the reply.  JSON whose request has a limit does not end with that. */
 static void
 closed_reply_end(const struct closed_reply *reply, struct text_buffer *text)
 {
+	char note[128];
+
 	if (reply->sort != NULL && record_sort_error(reply->sort) != 0)
 		text_add_format(text, reply->table != NULL ? "the list is incomplete: %s\n" : "{\"error\":\"%s\"}\n",
 				strerror(record_sort_error(reply->sort)));
-	if (reply->more && reply->table != NULL)
-		text_add_format(text, "there are more: --limit\n");
-	if (reply->overwritten && reply->table != NULL)
-		text_add_format(text, "earlier ones are overwritten: netobsd keeps %u, see --closed-connections\n",
-				(unsigned)record_ring_capacity(reply->ring));
+	if (reply->more && reply->most_sorted) {
+		snprintf(note, sizeof note, "there are more: with --sort at most %u are printed", CLOSED_SORT_MAX);
+		closed_reply_add_note(reply, text, note);
+	} else if (reply->more && reply->table != NULL) {
+		closed_reply_add_note(reply, text, "there are more: --limit");
+	}
+	if (reply->overwritten) {
+		snprintf(note, sizeof note, "earlier ones are overwritten: netobsd keeps %u, see --closed-connections",
+			 (unsigned)record_ring_capacity(reply->ring));
+		closed_reply_add_note(reply, text, note);
+	}
 }
 
 /* Reads the next record of the ring; false at the end.  Records that were overwritten since the request are skipped. */

@@ -26,6 +26,7 @@ struct closed_request {
 	const char *sort;	/* "FIELD" or "-FIELD" (records/record_fields.h); NULL: as in the ring */
 	uint64_t limit; /* only the first ones; 0: all, or with `sort` CLOSED_SORT_MAX, which is the most then */
 	bool json;
+	bool notes;	 /* JSON ends with {"note":"TEXT"} for what is missing; a table always has that line */
 	bool all_owners; /* the client may see the processes of all users, otherwise only those of `uid` */
 	uid_t uid;
 };

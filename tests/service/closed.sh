@@ -87,7 +87,9 @@ is "the last ones are kept, and the list says so" "$(values 1h)" \
 	"7001 1 fin;7001 2 fin;7002 0 refused;earlier ones are overwritten: netobsd keeps 3, see --closed-connections"
 is "counters" "$("$build/netobsctl" -s "$socket" counters | grep '^closed\.' | tr -s ' ' | paste -s -d ';' -)" \
 	"closed.now 3;closed.overwritten 3"
-is "JSON has lines of connections only" "$(closed 1h --json | grep -c -v '^{.*}$')" 0
+is "JSON has lines of connections only" "$(closed 1h --json 2>"$tmp/err" | grep -c -v '^{.*"cr_reason":.*}$')" 0
+is "and the message is on standard error" "$(cat "$tmp/err")" \
+	"netobsctl: earlier ones are overwritten: netobsd keeps 3, see --closed-connections"
 # Nothing is older than a millisecond after it: a connection is in the list of 1 ms only at once.
 older() {
 	[ "$(closed 1ms | wc -l)" -eq 1 ]

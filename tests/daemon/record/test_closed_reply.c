@@ -151,11 +151,23 @@ test_most_are_sorted(void **state)
 	end_connections(4 * CLOSED_SORT_MAX);
 	text = write_parts(begin((struct closed_request){.sort = "-client_bytes"}), 0);
 	assert_int_equal(lines(text), 1 + CLOSED_SORT_MAX + 1);
-	snprintf(last, sizeof last, " %u\nthere are more: --limit\n", CLOSED_SORT_MAX);
+	snprintf(last, sizeof last, " %u\nthere are more: with --sort at most 5000 are printed\n", CLOSED_SORT_MAX);
 	assert_non_null(strstr(text, last));
+	text = write_parts(begin((struct closed_request){.sort = "-client_bytes", .json = true, .notes = true}), 0);
+	assert_int_equal(lines(text), CLOSED_SORT_MAX + 1);
+	assert_non_null(strstr(text, "}\n{\"note\":\"there are more: with --sort at most 5000 are printed\"}\n"));
+	text = write_parts(begin((struct closed_request){.sort = "-client_bytes", .json = true}), 0);
+	assert_int_equal(lines(text), CLOSED_SORT_MAX);
 	text = write_parts(begin((struct closed_request){.sort = "client_bytes", .limit = 1, .json = true}), 0);
 	snprintf(last, sizeof last, "{\"cr_client_bytes\":%u}\n", 4 * CLOSED_SORT_MAX);
 	assert_string_equal(text, last);
+	text = write_parts(
+	    begin((struct closed_request){.sort = "client_bytes", .limit = 1, .json = true, .notes = true}), 0);
+	assert_string_equal(text, last);
+	end_connections(1);
+	text = write_parts(begin((struct closed_request){.json = true, .notes = true}), 0);
+	assert_non_null(strstr(text, "}\n{\"note\":\"earlier ones are overwritten: netobsd keeps 20000, see "
+				     "--closed-connections\"}\n"));
 }
 
 int
