@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Replies of something else than netobsd, or that break off: netobsctl connections prints a reason, and nothing of them.
+# Replies of something else than netobsd, or that break off: netobsctl connections prints a reason, and nothing of them;
+# netobs-connfs has names for what can have one.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -32,5 +33,33 @@ answers "control characters" 'ok\n1\t\x1b[31m\n' "netobsctl: the reply is incomp
 answers "no reply" '' "netobsctl: no reply from netobsd"
 answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
 answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'
+
+# row CID STATE ADDRESS: a line of the reply that netobs-connfs requests
+row() {
+	printf '%s\\ttcp\\t%s\\t-\\t%s\\t1\\t192.0.2.1\\t2\\t0\\t0\\t0\\t0\\t0\\t0\\t0\\t0\\t5\\tsh\\t0\\t1000\\n' "$1" "$2" "$3"
+}
+
+# names DIRECTORY: those of netobs-connfs
+names() {
+	ls "$tmp/connfs/$1" >"$tmp/names" 2>&1
+	paste -s -d ' ' "$tmp/names"
+}
+
+if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && [ -x "$build/netobs-connfs" ] && have fusermount3; then
+	rm -f "$tmp/control"
+	python3 "$top/tests/tools/control_peer.py" "$tmp/control" \
+		"ok\\n$(row 7 .. 192.0.2.7)$(row 0 zero 0)$(row 7 .. 192.0.2.7)$(row 9x open ../..)$(row ../8 '' 192.0.2.9)" &
+	pid=$!
+	wait_for test -S "$tmp/control"
+	mkdir "$tmp/connfs"
+	trap 'fusermount3 -u -z "$tmp/connfs"; kill $pid 2>/dev/null; rm -rf "$tmp"' EXIT
+	"$build/netobs-connfs" -s "$tmp/control" "$tmp/connfs"
+	is "connections: only numbers, each once" "$(names .)" "7 9 by-host by-pid by-port by-state"
+	is "states: only names of files" "$(names by-state)" open
+	is "addresses, too" "$(names by-host)" "192.0.2.1 192.0.2.7"
+	is "no history of another program" "$(cat "$tmp/connfs/9/history" 2>&1)" "cat: $tmp/connfs/9/history: Input/output error"
+else
+	skip "netobs-connfs" "it is not built, this user is not root, or there is no /dev/fuse"
+fi
 
 tap_done

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_tree.h"
 
 static void
@@ -40,6 +42,45 @@ test_values_are_found(void **state)
 	assert_false(connfs_value_number(CONNFS_BY_PORT, "443", 2, &port));
 	assert_false(connfs_value_number(CONNFS_BY_PORT, "80", 1, &port));
 	assert_null(connfs_value_text(2, &group));
+}
+
+/* What netobsd sends is no path. */
+static void
+test_values_that_are_no_names(void **state)
+{
+	static const char *const wrong[] = {"", ".", "..", "a/b", "/", "-"};
+	const char *values[CONNFS_START + 1] = {[CONNFS_STATE] = "open", [CONNFS_PEERSTATE] = "..."}, *found[2];
+	char name[257] = "";
+
+	(void)state;
+	assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 2);
+	assert_string_equal(found[1], "...");
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		values[CONNFS_PEERSTATE] = wrong[i];
+		assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 1);
+		assert_string_equal(found[0], "open");
+	}
+	memset(name, 'x', 255);
+	values[CONNFS_STATE] = name;
+	assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 1);
+	name[255] = 'x';
+	assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 0);
+}
+
+static void
+test_inodes(void **state)
+{
+	struct connfs_node node = {.kind = CONNFS_FILE, .number = CONNFS_FILES - 1, .cid = CONNFS_CID_MAX}, found;
+
+	(void)state;
+	assert_true(connfs_node(connfs_inode(&node), &found));
+	assert_int_equal(found.kind, CONNFS_FILE);
+	assert_int_equal(found.number, CONNFS_FILES - 1);
+	assert_int_equal(found.cid, CONNFS_CID_MAX);
+	node.number = CONNFS_FILES;
+	assert_false(connfs_node(connfs_inode(&node), &found));
+	node = (struct connfs_node){.kind = CONNFS_GROUP, .number = CONNFS_GROUPS};
+	assert_false(connfs_node(connfs_inode(&node), &found));
 }
 
 /* A million values, of which a list has ten thousand: the values of every list are found. */
@@ -86,6 +127,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_values_are_found),
+	    cmocka_unit_test(test_values_that_are_no_names),
+	    cmocka_unit_test(test_inodes),
 	    cmocka_unit_test(test_values_of_many_lists),
 	    cmocka_unit_test(test_values_of_one_list),
 	};

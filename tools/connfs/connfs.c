@@ -61,6 +61,21 @@ struct connfs_handle {
 
 /* --------------------------------------------------------------------------------------------------------- the list */
 
+/* Drops rows whose connection id is no name of a directory, or that of the row before; the list is sorted. */
+static void
+connfs_drop_rows(struct connection_list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t cid = list->rows[i].cid;
+
+		if (cid != 0 && cid <= CONNFS_CID_MAX && (kept == 0 || list->rows[kept - 1].cid != cid))
+			list->rows[kept++] = list->rows[i];
+	}
+	list->count = kept;
+}
+
 /* Requests the list, without waiting for processes that are looked up unless `wait` is set.  False, with the reason in
  * connfs_error and an empty list, if netobsd does not reply. */
 static bool
@@ -72,6 +87,7 @@ connfs_receive_list(bool wait)
 	if (!connection_list_receive(&connfs_list, &connfs_columns, &request, connfs_error, sizeof connfs_error))
 		return false;
 	connection_list_sort_by_cid(&connfs_list);
+	connfs_drop_rows(&connfs_list);
 	connfs_list_took_ns = connection_list_now() - connfs_list.time_ns;
 	return true;
 }
@@ -436,6 +452,16 @@ connfs_add_entry(fuse_req_t request, struct connfs_handle *handle, const char *n
 	handle->length += size;
 }
 
+/* Adds a connection, or a link to one. */
+static void
+connfs_add_cid(fuse_req_t request, struct connfs_handle *handle, enum connfs_kind kind, uint64_t cid)
+{
+	char name[24];
+
+	snprintf(name, sizeof name, "%llu", (unsigned long long)cid);
+	connfs_add_entry(request, handle, name, &(struct connfs_node){.kind = kind, .cid = cid});
+}
+
 static void
 connfs_add_root(fuse_req_t request, struct connfs_handle *handle)
 {
@@ -447,8 +473,7 @@ connfs_add_root(fuse_req_t request, struct connfs_handle *handle)
 	if (connfs_kept_request(connfs_socket, &kept) && kept.closed)
 		connfs_add_entry(request, handle, "closed", &(struct connfs_node){.kind = CONNFS_CLOSED});
 	for (size_t i = 0; i < connfs_list.count; i++)
-		connfs_add_entry(request, handle, connfs_list.rows[i].values[CONNFS_CID],
-				 &(struct connfs_node){.kind = CONNFS_CONNECTION, .cid = connfs_list.rows[i].cid});
+		connfs_add_cid(request, handle, CONNFS_CONNECTION, connfs_list.rows[i].cid);
 }
 
 static void
@@ -478,8 +503,7 @@ connfs_add_links(fuse_req_t request, struct connfs_handle *handle, uint32_t valu
 
 	for (size_t i = 0; text != NULL && i < connfs_list.count; i++)
 		if (connfs_has_value(&connfs_list.rows[i], group, text))
-			connfs_add_entry(request, handle, connfs_list.rows[i].values[CONNFS_CID],
-					 &(struct connfs_node){.kind = CONNFS_LINK, .cid = connfs_list.rows[i].cid});
+			connfs_add_cid(request, handle, CONNFS_LINK, connfs_list.rows[i].cid);
 }
 
 static void

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connfs/connfs_tree.h"
 
+#include <limits.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tools/connfs/connfs_files.h"
 
 /* Most values of one list, and the number of values above which those of earlier lists are dropped. */
 #define VALUES_MAX  1000000u
@@ -13,7 +16,7 @@
 #define KIND_SHIFT   60
 #define NUMBER_SHIFT 54
 #define NUMBER_MASK  63u
-#define ID_MASK	     ((UINT64_C(1) << NUMBER_SHIFT) - 1)
+#define ID_MASK	     CONNFS_CID_MAX
 
 static const char *const group_names[CONNFS_GROUPS] = {
     [CONNFS_BY_PID] = "by-pid",
@@ -55,6 +58,8 @@ connfs_node(uint64_t inode, struct connfs_node *node)
 		return false;
 	node->kind = (enum connfs_kind)kind;
 	node->number = (unsigned)(inode >> NUMBER_SHIFT) & NUMBER_MASK;
+	if (node->number >= (node->kind == CONNFS_GROUP ? CONNFS_GROUPS : node->kind == CONNFS_FILE ? CONNFS_FILES : 1))
+		return false;
 	if (node->kind == CONNFS_VALUE)
 		node->value = (uint32_t)(inode & ID_MASK);
 	else
@@ -66,6 +71,16 @@ const char *
 connfs_group_name(enum connfs_group group)
 {
 	return group_names[group];
+}
+
+/* Whether a value names a directory; "-" is that of a connection without one. */
+static bool
+connfs_value_is_name(const char *value)
+{
+	size_t length = strlen(value);
+
+	return length > 0 && length <= NAME_MAX && strchr(value, '/') == NULL && strcmp(value, "-") != 0 &&
+	       strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
 }
 
 unsigned
@@ -82,7 +97,7 @@ connfs_group_values(enum connfs_group group, const char *const *values, const ch
 	for (unsigned i = 0; i < 2; i++) {
 		const char *value = values[fields[group][i]];
 
-		if (strcmp(value, "-") != 0 && (count == 0 || strcmp(found[0], value) != 0))
+		if (connfs_value_is_name(value) && (count == 0 || strcmp(found[0], value) != 0))
 			found[count++] = value;
 	}
 	return count;
