@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The block of data, with names for the columns of its arrays.
-const data = { live: false, files: [], filter: "", first: "0", duration: 0, frames: 0, bytes: 0, stray: 0, verdict: [],
-	width: 1, bins: 0, volume: [], states: { opening: [], open: [], closed: [], failed: [] }, talkers: [],
+const data = { live: false, files: [], filter: "", numbering: [], first: "0", duration: 0, frames: 0, bytes: 0,
+	stray: 0, verdict: [], width: 1, bins: 0, volume: [], states: { opening: [], open: [], closed: [], failed: [] }, talkers: [],
 	connections: 0, rows: [], endSegments: 0, stateNames: [], details: [],
 	...JSON.parse(document.getElementById("data").textContent) };
 // In the order of report_put_row() and report_put_segments().

@@ -19,6 +19,13 @@ function drawVerdict() {
 // The name of a file without its directories, which are those of the sender's machine.
 const baseName = path => path.slice(path.lastIndexOf("/") + 1);
 
+// Why numbers of packets are not those of Wireshark.
+const numberings = {
+	interface: "count what was captured for this page only", files: "count through all captures in the order of time",
+	filter: "count only those that pass the filter", window: "count only those of the time that was chosen",
+	links: "leave out those of unsupported link types",
+};
+
 function drawCapture() {
 	if (data.live) {
 		const since = live.samples.length ? `; what follows is from ${clock(data.duration, 0)} ${zone()}` : "";
@@ -37,6 +44,5 @@ function drawCapture() {
 		(data.stray ? `, without ${plural(data.stray, "packet")} whose time stamp is wrong` : "") : "no packet") +
 		(data.filter ? `; filter: ${data.filter}` : "");
 	byId("numbers").textContent = "each names the connections that show it best; the numbers of packets " +
-		(data.filter ? "count only those that pass the filter" :
-			data.files.length > 1 ? "count through all captures" : "are those of Wireshark");
+		(data.numbering.map(reason => numberings[reason]).join(", ") || "are those of Wireshark");
 }

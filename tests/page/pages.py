@@ -137,6 +137,9 @@ def check_verdict():
     check("its title", page.run("document.title"), "questions.pcap – netobs report")
     check("the capture without its directories", page.text("#capture").split(": ")[0], "questions.pcap")
     check("numbers of packets", page.text("#numbers").split("; ")[1], "the numbers of packets are those of Wireshark")
+    page.open_page("filtered")
+    check("behind a filter", page.text("#numbers").split("; ")[1],
+          "the numbers of packets count only those that pass the filter")
     page.open_page("none")
     page.click("#verdict-refused a")
     check("a link to a connection without segments filters the table", page.texts("#connections-table td.address"),
@@ -458,8 +461,6 @@ def check_hostile():
     check("nor of the name of a file", page.text("#capture").split("/")[-1].split(": ")[0],
           "<img src=x onerror=alert(1)> Übung\ufffd.pcap")
     check("nor of the filter", page.text("#capture").split("filter: ")[1], "tcp port 80 or <b>\ufffd")
-    check("which the numbers of packets follow",
-          page.text("#numbers").endswith("the numbers of packets count only those that pass the filter"))
 
 
 def check_other_media():

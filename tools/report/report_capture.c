@@ -227,7 +227,9 @@ report_take_note(const char *line, void *context)
 	if (strncmp(line, "netobsd: ", 9) == 0) {
 		fprintf(stderr, "netobs-report: %s\n", line + 9);
 	} else if (sscanf(line, "%63s %llu", name, &value) == 2) {
-		if (strcmp(name, "truncated") == 0)
+		if (strcmp(name, "frames") == 0)
+			capture->read = value;
+		else if (strcmp(name, "truncated") == 0)
 			capture->truncated = value;
 		else if (strcmp(name, "capture.damaged") == 0)
 			capture->damaged = value;

@@ -44,6 +44,7 @@ struct report_capture {
 	struct report_unanswered dns;
 	uint64_t dropped;				     /* frames that the kernel dropped in a live capture */
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
+	uint64_t read; /* counter of netobsd: frames, with those outside of --from and --to */
 	uint64_t packet;				     /* id of the frame that was counted last, 0 it is read */
 	uint64_t time;					     /* its time stamp */
 	bool no_memory;
@@ -53,7 +54,8 @@ struct report_capture {
 /* Reads the captures. */
 void report_capture_read(struct report_capture *capture, const struct replay_source *source);
 
-/* The number of the frame that contains a packet, from 1 on, as Wireshark counts; 0 if unknown. */
+/* The number of the frame that contains a packet, from 1 on, which is that of Wireshark if all frames of a capture are
+ * observed; 0 if unknown. */
 uint64_t report_capture_frame(const struct report_capture *capture, uint64_t packet);
 
 /* The number of the frame of the first event of a record's ends; 0 if there was none, or for REPORT_EVENTS. */

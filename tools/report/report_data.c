@@ -236,6 +236,32 @@ report_put_details(FILE *file, const struct report_capture *capture, const struc
 	fputs("]", file);
 }
 
+/* Why numbers of packets are not those of Wireshark: words that the script knows; none if they are. */
+static void
+report_put_numbering(FILE *file, const struct report_capture *capture, const struct report_input *input)
+{
+	const struct {
+		const char *word;
+		bool holds;
+	} reasons[] = {
+	    {"interface", input->interface},
+	    {"files", input->files_count > 1},
+	    {"filter", input->filter != NULL && !input->interface},
+	    {"window", capture->read > capture->frames.count},
+	    {"links", capture->unsupported > 0},
+	};
+	const char *comma = "";
+
+	fputs(",\"numbering\":[", file);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (!reasons[i].holds)
+			continue;
+		fprintf(file, "%s\"%s\"", comma, reasons[i].word);
+		comma = ",";
+	}
+	fputs("]", file);
+}
+
 bool
 report_data_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
 		  const struct report_input *input)
@@ -250,6 +276,7 @@ report_data_write(FILE *file, const struct report_capture *capture, const struct
 	}
 	fputs("],\"filter\":", file);
 	report_put_text(file, input->filter != NULL ? input->filter : "");
+	report_put_numbering(file, capture, input);
 	fprintf(file, ",\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu,\"stray\":%llu",
 		report_put_count(volume->first), report_since(capture, volume->last), report_put_count(volume->frames),
 		report_put_count(volume->bytes), report_put_count(volume->stray));

@@ -14,6 +14,7 @@ struct report_input {
 	char *const *files; /* captures, or the interface */
 	size_t files_count;
 	const char *filter; /* NULL: all frames */
+	bool interface;
 };
 
 /* Writes the block; false if out of memory. */

@@ -197,7 +197,8 @@ static int
 report_make(struct report_request *request, struct report_capture *capture)
 {
 	struct replay_source source = {request->netobsd, request->arguments, request->arguments_count, request->filter};
-	struct report_input input = {request->files, request->files_count, request->filter};
+	struct report_input input = {request->files, request->files_count, request->filter,
+				     request->live.interface != NULL};
 	struct report_exchanges exchanges = {0};
 	struct report_detail detail = {0};
 	size_t count;

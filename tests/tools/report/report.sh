@@ -137,6 +137,20 @@ is "packets are found without details" "$(evidence dns)" "[(53, 'packet 3'), (53
 
 # --------------------------------------------------------------------------------------------------- real captures
 
+# numbering NAME REASONS ARGUMENT...: why the numbers of packets are not those of Wireshark
+numbering() {
+	numbering_name=$1 numbering_reasons=$2
+	shift 2
+	report "$@" >"$tmp/page" 2>/dev/null
+	is "numbers of packets: $numbering_name" "$(data "','.join(data['numbering'])")" "$numbering_reasons"
+}
+
+python3 "$top/tests/tools/report/link_types.py" "$tmp/links.pcapng"
+numbering "of one capture" "" "$captures/questions.pcap"
+numbering "of several, with a filter" files,filter -f tcp "$captures/questions.pcap" "$captures/http.pcap"
+numbering "of a part of its time" window -o --from=2023-11-14T22:13:30Z "$captures/questions.pcap"
+numbering "of frames with another link type" links "$tmp/links.pcapng"
+
 # Numbers of packets as in Wireshark: frames of evidence are those that tshark finds.
 page "a page of a capture with losses" "$captures/questions.pcap"
 is "the evidence of refusals" "$(data "[e[1] for e in verdict['refused']['evidence']]")" "[37, 39, 41, 43, 48]"
