@@ -30,11 +30,11 @@ ctl_print_help(FILE *to)
 	      "  status                  version, binary, how to attach a tracer, frames\n"
 	      "                          observed and dropped\n"
 	      "  connections [FILTER]    tracked connections; FILTER: state WORD, port NUMBER,\n"
-	      "                          host ADDRESS, proto WORD\n"
-	      "                          with -o a table of these fields\n"
+	      "                          host ADDRESS, proto WORD, cid NUMBER,\n"
+	      "                          where EXPRESSION; with -o a table of these fields\n"
 	      "  connections --closed [TIME] [EXPRESSION]\n"
 	      "                          connections that ended in the last 10s, 5m or\n"
-	      "                          2h, or all that are kept\n"
+	      "                          2h, or all that are kept (all)\n"
 	      "  connection CID          one connection in detail\n"
 	      "  top [FILTER]            connections on the whole terminal, with rates\n"
 	      "  probes                  enabled probes and their firings\n"
@@ -58,11 +58,11 @@ ctl_print_help(FILE *to)
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
 	      "  -o FIELD,...            connections: only these fields, in this order\n"
-	      "      --sort FIELD        connections -o or --closed, top: sort by this field,\n"
-	      "                          -FIELD: in reverse\n"
-	      "      --limit NUMBER      connections -o or --closed: only the first lines\n"
-	      "  -P                      connections -o: colons between values, no titles\n"
-	      "  -i SECONDS              connections -o, top: rates, at this interval (top: 2)\n"
+	      "      --sort FIELD        connections, top: sort by this field, -FIELD: in\n"
+	      "                          reverse\n"
+	      "      --limit NUMBER      connections: only the first lines\n"
+	      "  -P                      connections: colons between values, no titles\n"
+	      "  -i SECONDS              connections, top: rates, at this interval (top: 2)\n"
 	      "      --closed[=TIME]     connections: those that have ended; with -o or --json\n"
 	      "  -c NUMBER               connections -i: only as many tables\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
@@ -295,7 +295,8 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	return false;
 }
 
-/* The value of --closed: behind "=", or the next word if it begins with a digit, which an expression rarely does. */
+/* The value of --closed: behind "=", or the next word if it is "all" or begins with a digit, which an expression rarely
+ * does. */
 static const char *
 ctl_closed_time(char **argv)
 {
@@ -303,7 +304,7 @@ ctl_closed_time(char **argv)
 
 	if (optarg != NULL)
 		return optarg;
-	if (next == NULL || next[0] < '0' || next[0] > '9')
+	if (next == NULL || ((next[0] < '0' || next[0] > '9') && strcmp(next, closed_all) != 0))
 		return closed_all;
 	optind++;
 	return next;
@@ -324,7 +325,7 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 			arguments->connections.closed = ctl_closed_time(argv);
 			break;
 		case 'j':
-			arguments->stream.json = true;
+			arguments->stream.json = arguments->connections.json = true;
 			break;
 		case 'P':
 			arguments->connections.parsable = true;
@@ -345,6 +346,14 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	return true;
 }
 
+/* Whether an option makes `connections` a table of fields. */
+static bool
+ctl_has_table(const struct connections_options *table)
+{
+	return table->fields != NULL || table->limit != NULL || table->count != NULL || table->parsable ||
+	       table->sort != NULL || table->interval != NULL;
+}
+
 /* The mistake in the options of `connections` and `top`, NULL if there is none. */
 static const char *
 ctl_check_table(const struct connections_options *table, bool json, const char *command)
@@ -358,16 +367,16 @@ ctl_check_table(const struct connections_options *table, bool json, const char *
 			   ? "-i, -c and -P are for open connections: --closed takes -o, --sort, --limit and --json"
 			   : NULL;
 	if (strcmp(command, "top") == 0)
-		return lines || json ? "of these options, top has --sort and -i only" : NULL;
-	if (!lines && table->sort == NULL && table->interval == NULL)
+		return lines || json ? "top has no -o, --limit, -c, -P and --json, only --sort and -i" : NULL;
+	if (!ctl_has_table(table))
 		return NULL;
 	if (strcmp(command, "connections") != 0)
 		return "-o, --sort, --limit, -i, -c and -P are options of the command connections";
-	if (table->fields == NULL)
-		return "--sort, --limit, -i, -c and -P need -o FIELD,...";
 	if (table->count != NULL && table->interval == NULL)
 		return "-c needs -i SECONDS";
-	return json ? "-o makes a table: give either -o or --json" : NULL;
+	if (json && table->parsable)
+		return "-P makes lines with colons: give either -P or --json";
+	return json && table->fields == NULL ? "--json with --sort, --limit and -i needs -o FIELD,..." : NULL;
 }
 
 /* Options of some commands are mistakes in the others. */
@@ -457,6 +466,30 @@ ctl_occupy_standard_descriptors(void)
 			(void)!open("/", O_RDONLY | O_DIRECTORY);
 }
 
+/* Returns whether a command exists, with a message if it does not. */
+static bool
+ctl_check_command(const char *command)
+{
+	static const char *const commands[] = {
+	    "status",	"connections", "connection", "top",	 "probes", "interfaces", "counters", "reload",
+	    "debug",	"formulas",    "define",     "undefine", "sites",  "stream",	 "write",    "record",
+	};
+	char hint[NEAREST_HINT_MAX];
+	struct nearest nearest;
+
+	nearest_begin(&nearest, command, strlen(command));
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		if (strcmp(commands[i], command) == 0)
+			return true;
+		nearest_consider(&nearest, commands[i]);
+	}
+	fprintf(stderr, "netobsctl: unknown command%s; commands are ", nearest_hint(&nearest, "", hint));
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+		fprintf(stderr, "%s%s", i == 0 ? "" : ", ", commands[i]);
+	putc('\n', stderr);
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -472,7 +505,7 @@ main(int argc, char **argv)
 		ctl_print_help(stderr);
 		return EXIT_FAILURE;
 	}
-	if (!ctl_check_options(&arguments, argv[optind]))
+	if (!ctl_check_command(argv[optind]) || !ctl_check_options(&arguments, argv[optind]))
 		return EXIT_FAILURE;
 	if (strcmp(argv[optind], "stream") == 0)
 		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.stream);
@@ -484,7 +517,7 @@ main(int argc, char **argv)
 		return top_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (arguments.connections.closed != NULL)
 		return ctl_closed(&arguments, argv + optind, argc - optind);
-	if (arguments.connections.fields != NULL && strcmp(argv[optind], "connections") == 0)
+	if (ctl_has_table(&arguments.connections) && strcmp(argv[optind], "connections") == 0)
 		return connections_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))
 		return client_log_error("the command is too long or contains a line break", NULL);

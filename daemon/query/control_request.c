@@ -599,7 +599,7 @@ control_request_parse(char *line, struct control_request *request, char *error, 
 	if (request->command == REQUEST_COMMANDS) {
 		snprintf(error, size,
 			 "unknown command%s; commands are status, connections, connection, probes, interfaces, "
-			 "counters, reload, debug, formulas, define, undefine, sites, stream, write and closed",
+			 "counters, reload, debug, formulas, define, undefine, sites, stream and write",
 			 control_command_hint(words[0], hint));
 		return false;
 	}

@@ -70,6 +70,7 @@ is "the table" "$(closed 1h | awk '{ print $3, $5, $6, $11 }' | sed 's/:[1-9][0-
 is "an expression of formulas" "$(values 1h 'reason == "refused" || client_bytes > 1')" "7001 2 fin;7002 0 refused"
 is "without a time: all that are kept" "$(closed -o server_port,reason | sed 1d | tr -s ' ' | paste -s -d ';' -)" \
 	" 7001 fin; 7001 fin; 7002 refused"
+is "all, as a word" "$(closed all -o reason | wc -l) $(closed all 'reason == "refused"' -o reason | wc -l)" "4 2"
 is "sorted" "$(closed --sort -client_bytes -o client_bytes | sed 1d | tr -s ' ' | paste -s -d ';' -)" " 0; 1; 2"
 is "sorted, the largest ones first" "$(closed 1h --sort client_bytes -o client_bytes --limit 2 | tr -s ' ' | paste -s -d ';' -)" \
 	"client_bytes; 2; 1;there are more: --limit"

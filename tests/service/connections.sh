@@ -104,6 +104,15 @@ is "each connection has its own id" "$(ctl -o cid -P | sort -u | wc -l)" 4
 cid=$(ctl -o cid -P proto udp)
 check "it is that of connection CID" "$build/netobsctl" -s "$socket" connection "$cid"
 
+is "without -o: the usual fields" "$(ctl --sort outbytes --limit 1 | sed -n '1s/  */ /gp') $(ctl --sort outbytes --limit 1 | wc -l)" \
+	"CID PROTO STATE LADDR LPORT RADDR RPORT INBYTES OUTBYTES RTT RETRANSSEGS COMM 2"
+is "-P, too" "$(ctl -P proto udp | tr : '\n' | wc -l)" 12
+is "and rates" "$(ctl -i 0.1 -c 1 proto udp | wc -l)" 2
+is "JSON of fields: numbers, texts, null" "$(ctl --json -o rport,state,outbytes,rtt --sort outbytes --limit 1) $(ctl --json -o rtt,comm proto udp)" \
+	'{"rport":7001,"state":"established","outbytes":9000,"rtt":'"$(ctl -o rtt -P --sort outbytes --limit 1)"'} {"rtt":null,"comm":"python3"}'
+is "and as rates" "$(ctl --json -o rport,outbytes -i 0.1 -c 2 proto udp | paste -s -d ' ')" \
+	'{"rport":7002,"outbytes":0} {"rport":7002,"outbytes":0}'
+
 # Records are not kept here: their counts are unknown, and the fields of the flow are not.
 is "where: an expression" "$(ctl -o outbytes -P --sort outbytes where 'client_bytes > 500 && server_port == 7001')" \
 	"$(printf '%s\n' 9000 1000)"
@@ -133,8 +142,8 @@ mistake "a title" 'connections have no field "RTT" .did you mean rtt[?].; netobs
 mistake "an expression without where" 'an expression needs the word "where" in front: where client_bytes > 500$' 'client_bytes > 500'
 mistake "no fields" "connections have no field \"\"" -o ''
 mistake "a wrong limit" "--limit: expected a number" -o cid --limit 0
-mistake "--sort alone" "--sort, --limit, -i, -c and -P need -o" --sort cid
-mistake "JSON" "-o makes a table" -o cid --json
+mistake "JSON without fields" "--json with --sort, --limit and -i needs -o FIELD" --sort cid --json
+mistake "JSON with colons" "-P makes lines with colons: give either -P or --json" -o cid -P --json
 mistake "a wrong interval" "-i: expected seconds" -o cid -i 0
 mistake "an interval in hexadecimal" "-i: expected seconds" -o cid -i 0x1
 mistake "-c alone" "-c needs -i" -o cid -c 1

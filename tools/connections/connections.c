@@ -17,7 +17,7 @@ struct connections_run {
 	size_t limit;
 	double interval; /* seconds; 0: once */
 	size_t count;
-	bool parsable;
+	bool parsable, json;
 };
 
 /* ------------------------------------------------------------------------------------------------------ the lines */
@@ -87,13 +87,48 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 		}
 }
 
+/* Prints a value as JSON: numbers except for the name of a process, null for "-". */
+static void
+connections_print_json_value(const char *title, const char *value)
+{
+	if (strcmp(value, "-") == 0) {
+		fputs("null", stdout);
+	} else if (connection_value_is_number(value) && strcmp(title, "comm") != 0) {
+		fputs(value, stdout);
+	} else {
+		putchar('"');
+		for (; *value != '\0'; value++) {
+			if (*value == '"' || *value == '\\')
+				putchar('\\');
+			putchar(*value);
+		}
+		putchar('"');
+	}
+}
+
+/* Prints an object a line. */
+static void
+connections_print_json(const struct connections_run *run, const struct connection_list *list, size_t rows)
+{
+	for (size_t row = 0; row < rows; row++) {
+		for (unsigned i = 0; i < run->columns.shown; i++) {
+			printf("%c\"%s\":", i == 0 ? '{' : ',', run->columns.titles[i]);
+			connections_print_json_value(run->columns.titles[i], list->rows[row].values[i]);
+		}
+		puts("}");
+	}
+}
+
 static bool
 connections_print(const struct connections_run *run, struct connection_list *list)
 {
 	size_t rows = list->count < run->limit ? list->count : run->limit;
 
 	connection_list_sort(list, &run->columns);
-	(run->parsable ? connections_print_parsable : connections_print_table)(run, list, rows);
+	if (run->json)
+		connections_print_json(run, list, rows);
+	else
+		(run->parsable ? connections_print_parsable : connections_print_table)(run, list, rows);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return true;
 	client_log_error("cannot write to standard output", strerror(errno));
@@ -158,7 +193,7 @@ connections_print_rates(const struct connections_run *run)
 		connections_wait(run, begin_ns);
 		connections_receive(run, &list, &failed);
 		if (list.time_ns != 0 && before.time_ns != 0) {
-			if (printed++ > 0 && !run->parsable)
+			if (printed++ > 0 && !run->parsable && !run->json)
 				putchar('\n');
 			done = connections_print_interval(run, &list, &before);
 		}
@@ -211,8 +246,9 @@ connections_run(const char *path, char *const *words, int count, const struct co
 	struct connections_run run = {.request = {.path = path, .words = words, .count = count},
 				      .limit = SIZE_MAX,
 				      .count = SIZE_MAX,
-				      .parsable = options->parsable};
-	char *fields = strdup(options->fields);
+				      .parsable = options->parsable,
+				      .json = options->json};
+	char *fields = strdup(options->fields != NULL ? options->fields : CONNECTIONS_FIELDS);
 	bool done = false;
 
 	if (fields == NULL)

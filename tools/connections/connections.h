@@ -5,14 +5,18 @@
 
 #include <stdbool.h>
 
+/* The fields without -o. */
+#define CONNECTIONS_FIELDS "cid,proto,state,laddr,lport,raddr,rport,inbytes,outbytes,rtt,retranssegs,comm"
+
 struct connections_options {
-	const char *fields;   /* separated by commas; NULL: none of these options */
+	const char *fields;   /* separated by commas; NULL: CONNECTIONS_FIELDS, if there is another of these options */
 	const char *sort;     /* NULL: in the order of the reply */
 	const char *limit;    /* most lines; NULL: all */
 	const char *interval; /* seconds; NULL: one table, with counts instead of rates */
 	const char *count;    /* tables to print; NULL: until a signal */
 	const char *closed;   /* time in which connections ended, or "all"; NULL: open ones */
 	bool parsable;	      /* colons between values, and no titles */
+	bool json;	      /* an object a line */
 };
 
 /* Parses seconds from 0.1 to 86,400; `*seconds` remains as it is if `text` is NULL. */
