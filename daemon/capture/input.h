@@ -19,12 +19,13 @@ enum input_result {
 
 /* Counters are 64 bits wide, and never wrap in practice. */
 struct input_counters {
-	uint64_t received;	    /* live: frames that passed the filter, including dropped ones */
-	uint64_t dropped;	    /* live: of these, frames dropped because the kernel's buffer was full */
-	uint64_t interface_dropped; /* live: frames dropped by the interface, before any filter */
-	uint64_t filtered;	    /* files: records rejected by the filter */
-	uint64_t unsupported;	    /* files: records of interfaces whose link type is not supported */
-	uint64_t damaged;	    /* files that ended early */
+	uint64_t received; /* live: frames that passed the filter, including dropped ones */
+	/* Frames dropped because the kernel's buffer was full (live: of the received ones), and frames dropped by the
+	 * interface, before any filter.  Files: by the statistics in them. */
+	uint64_t dropped, interface_dropped;
+	uint64_t filtered;    /* files: records rejected by the filter */
+	uint64_t unsupported; /* files: records of interfaces whose link type is not supported */
+	uint64_t damaged;     /* files that ended early */
 };
 
 enum input_interface_state {

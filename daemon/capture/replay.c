@@ -291,6 +291,12 @@ static void
 replay_end_file(struct replay_file *file, bool damaged)
 {
 	file->ended = true;
+	if (file->frames != NULL) {
+		struct frame_reader_dropped dropped = frame_reader_dropped(file->frames);
+
+		file->replay->counters.dropped += dropped.system;
+		file->replay->counters.interface_dropped += dropped.interface;
+	}
 	if (!damaged || loop_is_stopped(file->replay->loop))
 		return;
 	replay_flush_output(file->replay); /* output of observed frames comes before the message */

@@ -186,6 +186,12 @@ frame_reader_error(const struct frame_reader *reader)
 	return reader->error;
 }
 
+struct frame_reader_dropped
+frame_reader_dropped(const struct frame_reader *reader)
+{
+	return reader->dropped;
+}
+
 uint64_t
 frame_reader_position(const struct frame_reader *reader)
 {

@@ -27,6 +27,12 @@ enum frame_reader_status {
 	FRAME_READER_DAMAGED, /* frame_reader_error() has the reason */
 };
 
+/* Frames that the capture lacks, by the statistics in a pcapng file. */
+struct frame_reader_dropped {
+	uint64_t system;    /* for want of buffer */
+	uint64_t interface; /* by interfaces */
+};
+
 struct frame_reader;
 
 /* Returns a reader if the first bytes of the stream are those of a format that is read here.  NULL if not; then `good`
@@ -41,6 +47,9 @@ bool frame_reader_start(struct frame_reader *reader);
  * long as the reader.  0: see frame_reader_status(). */
 unsigned frame_reader_read(struct frame_reader *reader, struct frame *frames, unsigned count);
 enum frame_reader_status frame_reader_status(const struct frame_reader *reader);
+
+/* The dropped frames that the records so far report. */
+struct frame_reader_dropped frame_reader_dropped(const struct frame_reader *reader);
 
 /* The reason of the damage. */
 const char *frame_reader_error(const struct frame_reader *reader);

@@ -40,6 +40,7 @@ struct frame_reader {
 	enum frame_reader_status status;
 	int link_types[FRAME_READER_LINK_TYPES];
 	size_t link_type_count;
+	struct frame_reader_dropped dropped;
 	char error[160];
 };
 

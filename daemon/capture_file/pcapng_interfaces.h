@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/capture_file/frame_reader.h"
 #include "dissect/frame.h"
 
 /* Most interfaces of a section, and most different names of interfaces in a file. */
@@ -24,8 +25,9 @@ struct pcapng_interface {
 	/* Time stamps below the limit are multiplied, then the offset is added; 0: others only. */
 	uint64_t simple_limit, simple_offset;
 	uint32_t multiplier;
-	uint8_t resolution; /* if_tsresol */
-	int64_t offset;	    /* if_tsoffset, seconds */
+	uint8_t resolution;		     /* if_tsresol */
+	int64_t offset;			     /* if_tsoffset, seconds */
+	struct frame_reader_dropped dropped; /* of its latest statistics */
 };
 
 struct pcapng_interfaces {

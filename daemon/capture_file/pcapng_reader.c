@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads pcapng files: sections of either byte order; interface description, packet, simple packet and enhanced packet
- * blocks.  Other blocks are skipped. */
+/* Reads pcapng files: sections of either byte order; interface description, packet, simple packet, enhanced packet and
+ * interface statistics blocks.  Other blocks are skipped. */
 #include <pcap/dlt.h>
 
 #include "daemon/capture_file/frame_reader_internal.h"
@@ -17,6 +17,7 @@ enum pcapng_block {
 	BLOCK_INTERFACE = 1,
 	BLOCK_PACKET = 2, /* obsolete */
 	BLOCK_SIMPLE = 3,
+	BLOCK_STATISTICS = 5,
 	BLOCK_ENHANCED = 6,
 };
 
@@ -31,10 +32,14 @@ enum {
 	INTERFACE_HEADER = 16,
 	SIMPLE_HEADER = 12,
 	PACKET_HEADER = 28,
+	STATISTICS_HEADER = 20,
 	BLOCK_TRAILER = 4
 };
 
 enum pcapng_option { OPTION_END = 0, OPTION_NAME = 2, OPTION_RESOLUTION = 9, OPTION_OFFSET = 14 };
+
+/* Options of interface statistics: frames dropped by the interface, and by the operating system. */
+enum pcapng_statistics_option { OPTION_INTERFACE_DROPPED = 5, OPTION_SYSTEM_DROPPED = 7 };
 
 struct pcapng_reader {
 	struct frame_reader base;
@@ -178,6 +183,43 @@ pcapng_read_interface(struct pcapng_reader *reader, const uint8_t *block, uint32
 				      PCAPNG_INTERFACES_MAX);
 }
 
+/* The statistics of an interface count from the start of its capture on: adds what is new to `sum`. */
+static void
+pcapng_add_dropped(uint64_t *sum, uint64_t *before, uint64_t now)
+{
+	if (now > *before)
+		*sum += now - *before;
+	*before = now;
+}
+
+/* Statistics are an extra of a file: a wrong option ends the block, not the file. */
+static void
+pcapng_read_statistics(struct pcapng_reader *reader, const uint8_t *block, uint32_t length)
+{
+	struct frame_reader_dropped *sum = &reader->base.dropped, *before;
+	const uint8_t *at = block + STATISTICS_HEADER, *end = block + length - BLOCK_TRAILER;
+	uint32_t index;
+
+	if (length < STATISTICS_HEADER + BLOCK_TRAILER)
+		return;
+	index = pcapng_get32(reader, block + 8);
+	if (index >= reader->interfaces.count)
+		return;
+	before = &reader->interfaces.list[index].dropped;
+	while (end - at >= 12 && pcapng_get16(reader, at) != OPTION_END) {
+		unsigned code = pcapng_get16(reader, at);
+		size_t size = pcapng_get16(reader, at + 2), padded = (size + 3) & ~(size_t)3;
+
+		if (padded > (size_t)(end - at) - 4)
+			return;
+		if (size == 8 && code == OPTION_INTERFACE_DROPPED)
+			pcapng_add_dropped(&sum->interface, &before->interface, pcapng_get64(reader, at + 4));
+		else if (size == 8 && code == OPTION_SYSTEM_DROPPED)
+			pcapng_add_dropped(&sum->system, &before->system, pcapng_get64(reader, at + 4));
+		at += 4 + padded;
+	}
+}
+
 /* -------------------------------------------------------------------------------------------------- packets */
 
 static bool
@@ -285,6 +327,9 @@ pcapng_parse_block(struct pcapng_reader *reader, struct frame *frame, uint32_t t
 		break;
 	case BLOCK_SECTION:
 		good = pcapng_read_section(reader, block, length);
+		break;
+	case BLOCK_STATISTICS:
+		pcapng_read_statistics(reader, block, length);
 		break;
 	default:
 		break;

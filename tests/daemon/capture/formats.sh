@@ -24,7 +24,7 @@ counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$tmp/err"
 }
 
-good="snoop plain mixed big sections late packet-block resolutions unknown late-frame unsupported unnamed"
+good="snoop plain mixed big sections late packet-block resolutions unknown late-frame unsupported unnamed statistics"
 # The list is words.
 # shellcheck disable=SC2086
 made pcap simple only-unsupported $good
@@ -79,6 +79,8 @@ is "names of interfaces" "$(grep -o '"if_name":"[^"]*"' "$tmp/out" | cut -d: -f2
 	'10"any" 10"eth0" 10"tun-with-a-long"'
 "$netobsd" --print=ip-send --format json -r "$tmp/unnamed" >"$tmp/out"
 is "an interface whose name says that there is none has none" "$(grep -c '"if_name":"<unknown>"' "$tmp/out")" 30
+"$netobsd" --summary -r "$tmp/statistics" 2>"$tmp/err"
+is "dropped frames by the statistics" "$(counter capture.interface-dropped) $(counter capture.dropped)" "226 2002"
 "$netobsd" --summary -r "$tmp/unsupported" 2>"$tmp/err"
 is "frames of a link type that is not supported are counted" "$(counter capture.unsupported) $(counter frames)" "30 30"
 is "and logged once" "$(grep -c 'unsupported: frames of interfaces with link type USB_LINUX (189) are skipped' "$tmp/err")" 1

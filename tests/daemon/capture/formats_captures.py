@@ -9,6 +9,7 @@ resolutions     interfaces of 10^-6, 10^-9, 2^-20 and 10^-6 seconds with an offs
 unknown         blocks of unknown types between the frames
 unnamed         names of interfaces that say that there is none
 snoop-NUMBER    of that link type, which has Ethernet frames, or those of IPNET
+statistics      statistics of two interfaces in two sections, which count on, among them wrong ones
 unsupported     frames of an interface with link type USB_LINUX beside them
 only-unsupported
 Others have good frames before the lie, and the name is the lie.
@@ -76,6 +77,10 @@ class Pcapng:
         options += self.option(9, bytes([resolution]))
         options += self.option(14, self.pack("q", offset)) if offset else b""
         self.block(1, self.pack("HHI", link, 0, snaplen) + options + more + self.pack("HH", 0, 0))
+
+    def statistics(self, interface, *options):
+        self.block(5, self.pack("III", interface, 0, 0) + b"".join(
+            self.option(code, self.pack(form, value) if form else b"") for code, form, value in options))
 
     def packet(self, interface, stamp, data, caplen=None, length=None):
         caplen = len(data) if caplen is None else caplen
@@ -161,6 +166,18 @@ def good_file(kind):
         ng.interface(name=NO_NAME + "(libpcap)")
         for i in range(COUNT):
             ng.packet(i % 2, nanoseconds(i), frame(ETHERNET, i))
+    elif kind == "statistics":
+        for dropped in (3, 10):
+            ng.section()
+            ng.interface()
+            ng.interface()
+            for number in (1, 2):
+                ng.good(15 * (dropped == 10), 0 if number == 1 else 15)
+                ng.statistics(0, (4, "Q", 99), (5, "Q", dropped * number), (7, "Q", 1), (0, "", None))
+            ng.statistics(1, (5, "Q", 100))
+            ng.statistics(1, (5, "I", 7), (7, "Q", 1000))
+        ng.statistics(2, (5, "Q", 5))
+        ng.block(5, ng.pack("IIIHHI", 0, 0, 0, 5, 60000, 0))
     elif kind == "unknown":
         ng.interface()
         for i in range(COUNT):
@@ -243,7 +260,7 @@ def lie_file(kind):
 
 
 GOOD = ("mixed", "big", "sections", "late", "packet-block", "resolutions", "simple", "unknown", "late-frame",
-        "unsupported", "only-unsupported", "plain", "unnamed")
+        "unsupported", "only-unsupported", "plain", "unnamed", "statistics")
 
 if __name__ == "__main__":
     name = sys.argv[1]
