@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_data.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,12 +40,6 @@ report_put_text(FILE *file, const char *text)
 	putc('"', file);
 }
 
-static unsigned long long
-report_put_count(uint64_t value)
-{
-	return (unsigned long long)value;
-}
-
 /* Microseconds since the first frame. */
 static long long
 report_since(const struct report_capture *capture, uint64_t time)
@@ -59,7 +54,7 @@ report_put_volume(FILE *file, const struct report_volume *volume)
 	size_t bins = volume->frames > 0 ? report_volume_bin(volume, volume->last) + 1 : 0;
 	const char *comma = "";
 
-	fprintf(file, ",\"width\":%llu,\"bins\":%zu,\"volume\":[", report_put_count(volume->width), bins);
+	fprintf(file, ",\"width\":%" PRIu64 ",\"bins\":%zu,\"volume\":[", volume->width, bins);
 	for (size_t p = 0; p < REPORT_PROTOCOLS; p++) {
 		uint64_t sum = 0;
 
@@ -69,10 +64,10 @@ report_put_volume(FILE *file, const struct report_volume *volume)
 			continue;
 		fprintf(file, "%s\n{\"name\":\"%s\",\"frames\":[", comma, names[p]);
 		for (size_t i = 0; i < bins; i++)
-			fprintf(file, "%s%llu", i > 0 ? "," : "", report_put_count(volume->bins[i].frames[p]));
+			fprintf(file, "%s%" PRIu64, i > 0 ? "," : "", volume->bins[i].frames[p]);
 		fputs("],\"bytes\":[", file);
 		for (size_t i = 0; i < bins; i++)
-			fprintf(file, "%s%llu", i > 0 ? "," : "", report_put_count(volume->bins[i].bytes[p]));
+			fprintf(file, "%s%" PRIu64, i > 0 ? "," : "", volume->bins[i].bytes[p]);
 		fputs("]}", file);
 		comma = ",";
 	}
@@ -114,8 +109,8 @@ report_put_overview(FILE *file, const struct report_capture *capture)
 	for (size_t i = 0; i < count; i++) {
 		fprintf(file, "%s\n[", i > 0 ? "," : "");
 		report_put_json(file, talkers[i].address);
-		fprintf(file, ",%llu,%llu,%llu]", report_put_count(talkers[i].sent),
-			report_put_count(talkers[i].received), report_put_count(talkers[i].connections));
+		fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", talkers[i].sent, talkers[i].received,
+			talkers[i].connections);
 	}
 	fputs("]", file);
 	return all;
@@ -131,13 +126,13 @@ report_put_verdict(FILE *file, const struct report_capture *capture)
 	for (size_t i = 0; i < REPORT_SENTENCES; i++) {
 		const struct report_sentence *sentence = &sentences[i];
 
-		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%llu,\"text\":", i > 0 ? "," : "", sentence->topic,
-			report_put_count(sentence->weight));
+		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%" PRIu64 ",\"text\":", i > 0 ? "," : "",
+			sentence->topic, sentence->weight);
 		report_put_json(file, sentence->text);
 		fputs(",\"evidence\":[", file);
 		for (size_t e = 0; e < sentence->evidence_count; e++)
-			fprintf(file, "%s[%zu,%llu,\"%s\"]", e > 0 ? "," : "", sentence->evidence[e].record,
-				report_put_count(sentence->evidence[e].frame), sentence->evidence[e].text);
+			fprintf(file, "%s[%zu,%" PRIu64 ",\"%s\"]", e > 0 ? "," : "", sentence->evidence[e].record,
+				sentence->evidence[e].frame, sentence->evidence[e].text);
 		fputs("]}", file);
 	}
 	fputs("]", file);
@@ -149,20 +144,19 @@ report_put_row(FILE *file, const struct report_capture *capture, const struct re
 {
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
 
-	fprintf(file, "[%lld,%llu,%u,", report_since(capture, record->start), report_put_count(record->duration_us),
+	fprintf(file, "[%lld,%" PRIu64 ",%u,", report_since(capture, record->start), record->duration_us,
 		record->protocol);
 	report_put_json(file, client->address);
 	fprintf(file, ",%u,", client->port);
 	report_put_json(file, server->address);
-	fprintf(file, ",%u,%llu,%llu,%llu,%llu,%llu,%llu", server->port, report_put_count(client->bytes),
-		report_put_count(server->bytes), report_put_count(client->resent), report_put_count(server->resent),
-		report_put_count(client->zero_windows), report_put_count(server->zero_windows));
+	fprintf(file, ",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, server->port,
+		client->bytes, server->bytes, client->resent, server->resent, client->zero_windows,
+		server->zero_windows);
 	fprintf(file, ",%lld,%lld,%lld,%lld,\"%s\",", (long long)record->handshake_us,
 		(long long)record->answer_mean_us, (long long)record->answer_max_us, (long long)record->rtt_mean_us,
 		report_reason_name(record->reason));
 	report_put_json(file, record->name);
-	fprintf(file, ",%d,%llu,%d]", record->detail, report_put_count(client->segments + server->segments),
-		record->opened);
+	fprintf(file, ",%d,%" PRIu64 ",%d]", record->detail, client->segments + server->segments, record->opened);
 }
 
 static void
@@ -190,9 +184,9 @@ report_put_segments(FILE *file, const struct report_capture *capture, const stru
 
 		if (s->detail != number)
 			continue;
-		fprintf(file, "%s[%lld,%llu,%u,%u,%u,%u,%u,%u,%u,%u]", comma, report_since(capture, s->time),
-			report_put_count(report_capture_frame(capture, s->packet)), s->end, s->flags, s->sequence,
-			s->length, s->acknowledgement, s->window, s->kind, s->sacked);
+		fprintf(file, "%s[%lld,%" PRIu64 ",%u,%u,%u,%u,%u,%u,%u,%u]", comma, report_since(capture, s->time),
+			report_capture_frame(capture, s->packet), s->end, s->flags, s->sequence, s->length,
+			s->acknowledgement, s->window, s->kind, s->sacked);
 		comma = ",";
 	}
 	fputs("],\"changes\":[", file);
@@ -277,9 +271,10 @@ report_data_write(FILE *file, const struct report_capture *capture, const struct
 	fputs("],\"filter\":", file);
 	report_put_text(file, input->filter != NULL ? input->filter : "");
 	report_put_numbering(file, capture, input);
-	fprintf(file, ",\"first\":\"%llu\",\"duration\":%lld,\"frames\":%llu,\"bytes\":%llu,\"stray\":%llu",
-		report_put_count(volume->first), report_since(capture, volume->last), report_put_count(volume->frames),
-		report_put_count(volume->bytes), report_put_count(volume->stray));
+	fprintf(file,
+		",\"first\":\"%" PRIu64 "\",\"duration\":%lld,\"frames\":%" PRIu64 ",\"bytes\":%" PRIu64
+		",\"stray\":%" PRIu64,
+		volume->first, report_since(capture, volume->last), volume->frames, volume->bytes, volume->stray);
 	report_put_verdict(file, capture);
 	report_put_volume(file, volume);
 	all = report_put_overview(file, capture);

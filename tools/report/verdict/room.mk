@@ -2,5 +2,13 @@
 # The verdict of a report: its sentences and what they count.
 
 netobs_report_SOURCES += \
+	%D%/report_answering.c \
+	%D%/report_endings.c \
+	%D%/report_opening.c \
+	%D%/report_quality.c \
+	%D%/report_sentence.c \
+	%D%/report_sentence.h \
+	%D%/report_sentences.h \
+	%D%/report_transfer.c \
 	%D%/report_verdict.c \
 	%D%/report_verdict.h

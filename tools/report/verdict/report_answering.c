@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/verdict/report_sentences.h"
+
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdio.h>
+
+/* A client is slow if its server used less than a tenth of a connection of this duration, us. */
+#define SLOW_CLIENT_US 1000000u
+
+static uint64_t
+report_measure_answer(const struct report_record *record)
+{
+	int64_t us = report_record_server_us(record);
+
+	return us >= REPORT_SLOW_ANSWER_US ? (uint64_t)us : 0;
+}
+
+/* The time of an answer that was slow only because it or its request was lost. */
+static uint64_t
+report_measure_lost_answer(const struct report_record *record)
+{
+	return record->answer_max_us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0
+		   ? (uint64_t)record->answer_max_us
+		   : 0;
+}
+
+/* Names the packets of an answer that was found.  The link goes to the answer, behind the pause. */
+static void
+report_set_answer(struct report_evidence *evidence, const struct report_capture *capture,
+		  const struct report_answer *answer)
+{
+	uint64_t copy = report_capture_frame(capture, answer->last_copy);
+	char sent_again[48] = "";
+
+	if (!report_record_is_examined(&capture->records.list[evidence->record]))
+		return;
+	if (copy > 0)
+		snprintf(sent_again, sizeof(sent_again), " and again in packet %" PRIu64, copy);
+	evidence->frame = report_capture_frame(capture, answer->answer);
+	snprintf(evidence->text, sizeof(evidence->text), "request in packet %" PRIu64 "%s, answer%s in packet %" PRIu64,
+		 report_capture_frame(capture, answer->request), sent_again, answer->again ? " sent again" : "",
+		 evidence->frame);
+}
+
+/* Names the answers whose time is that of the network, behind what is said of the servers. */
+static void
+report_lost_answers(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	struct report_sentence lost = {0};
+	uint64_t count = report_gather(&lost, capture, report_measure_lost_answer, REPORT_EVENTS);
+
+	if (count == 0)
+		return;
+	report_write(sentence,
+		     " On %" PRIu64 " connection%s an answer took that long only because it or its request was "
+		     "sent again, the longest ",
+		     count, report_plural(count));
+	report_write_time(sentence, report_measure_lost_answer(&capture->records.list[lost.evidence[0].record]));
+	report_write(sentence, ": that is the time of the network.");
+	for (size_t e = 0; e < lost.evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++) {
+		struct report_evidence *evidence = &sentence->evidence[sentence->evidence_count++];
+
+		*evidence = lost.evidence[e];
+		report_set_answer(evidence, capture, &capture->records.list[evidence->record].waited);
+	}
+}
+
+void
+report_answers(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_answer, REPORT_EVENTS);
+	const struct report_record *list = capture->records.list;
+	int64_t longest = 0;
+
+	sentence->topic = "slow-server";
+	sentence->weight = 30 * count;
+	for (size_t i = 0; i < capture->records.count; i++) {
+		if (report_record_server_us(&list[i]) > longest)
+			longest = report_record_server_us(&list[i]);
+	}
+	if (count == 0) {
+		report_write_longest(sentence, "answer", "No server took 500 ms or longer for an answer",
+				     (uint64_t)longest);
+	} else {
+		report_write(sentence, "Answers were slow on %" PRIu64 " connection%s: ", count, report_plural(count));
+		report_write(sentence, "one took 500 ms or longer, the longest ");
+		report_write_time(sentence, (uint64_t)longest);
+		report_write_worst(sentence, capture, "; for example of ");
+		report_write(sentence, ".");
+	}
+	for (size_t e = 0; e < sentence->evidence_count; e++)
+		report_set_answer(&sentence->evidence[e], capture, &list[sentence->evidence[e].record].server);
+	report_lost_answers(sentence, capture);
+}
+
+/* The time of a connection whose server was quick. */
+static uint64_t
+report_measure_client(const struct report_record *record)
+{
+	uint64_t answers = record->exchanges * (uint64_t)record->answer_mean_us;
+
+	if (record->protocol != IPPROTO_TCP || record->exchanges == 0 || report_measure_answer(record) > 0 ||
+	    record->duration_us < SLOW_CLIENT_US || answers >= record->duration_us / 10)
+		return 0;
+	return record->duration_us;
+}
+
+void
+report_clients(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_client, REPORT_EVENTS);
+
+	sentence->topic = "slow-client";
+	sentence->weight = count;
+	if (count == 0) {
+		report_write(sentence, "On no connection of 1 s or longer was the client the slow end.");
+		return;
+	}
+	report_write(sentence,
+		     "On %" PRIu64 " connection%s of 1 s or longer the server needed less than a tenth of the time "
+		     "for its answers: the rest is the handshake, the client's, the transfer, or a pause.",
+		     count, report_plural(count));
+}
+
+/* The index of the record with an end of this connection id; the number of records if there is none. */
+static size_t
+report_find_record(const struct report_capture *capture, uint64_t cid)
+{
+	size_t i = 0;
+
+	for (; i < capture->records.count; i++) {
+		const struct report_end *ends = capture->records.list[i].ends;
+
+		if (ends[REPORT_CLIENT].cid == cid || ends[REPORT_SERVER].cid == cid)
+			break;
+	}
+	return i;
+}
+
+void
+report_dns(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = capture->dns.count;
+
+	sentence->topic = "dns";
+	sentence->weight = 40 * count;
+	if (count == 0) {
+		report_write(sentence, "No DNS query timed out without an answer.");
+		return;
+	}
+	for (size_t i = 0; i < REPORT_EVIDENCE && i < count; i++) {
+		const struct report_query *query = &capture->dns.first[i];
+		struct report_evidence *evidence = &sentence->evidence[sentence->evidence_count];
+
+		evidence->record = report_find_record(capture, query->cid);
+		report_set_packet(evidence, report_capture_frame(capture, query->packet));
+		sentence->evidence_count += evidence->record < capture->records.count;
+	}
+	report_write(sentence, "%" PRIu64 " DNS quer%s not answered in time", count, count == 1 ? "y was" : "ies were");
+	report_write_worst(sentence, capture, "; the first by ");
+	report_write(sentence, ".");
+}

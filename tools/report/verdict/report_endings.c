@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/verdict/report_sentences.h"
+
+#include <inttypes.h>
+
+static uint64_t
+report_is_refused(const struct report_record *record)
+{
+	return record->reason == REPORT_REFUSED;
+}
+
+void
+report_refused(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_is_refused, REPORT_RESET);
+
+	sentence->topic = "refused";
+	sentence->weight = 40 * count;
+	if (count == 0) {
+		report_write(sentence, "No connection was refused.");
+		return;
+	}
+	report_write(sentence, "%" PRIu64 " connection%s refused: nothing listens there, or a firewall rejects them",
+		     count, count == 1 ? " was" : "s were");
+	report_write_worst(sentence, capture, "; for example by ");
+	report_write(sentence, ".");
+}
+
+static uint64_t
+report_is_reset_by_server(const struct report_record *record)
+{
+	return record->reason == REPORT_RESET_SERVER;
+}
+
+static uint64_t
+report_is_reset(const struct report_record *record)
+{
+	return record->reason == REPORT_RESET_CLIENT || record->reason == REPORT_RESET_SERVER;
+}
+
+/* Closing and then refusing what the other end still sends is how many programs end. */
+static uint64_t
+report_is_reset_behind_fin(const struct report_record *record)
+{
+	unsigned end = record->reason == REPORT_RESET_CLIENT ? REPORT_CLIENT : REPORT_SERVER;
+
+	return report_is_reset(record) && (record->ends[end].flags & REPORT_FLAG_FIN) != 0;
+}
+
+/* A client that answers the SYN-ACK with RST, as scanners do. */
+static uint64_t
+report_is_reset_half_open(const struct report_record *record)
+{
+	return record->reason == REPORT_RESET_CLIENT && record->opened &&
+	       (record->ends[REPORT_CLIENT].flags & REPORT_FLAG_ACK) == 0;
+}
+
+/* The evidence begins with those that a server has reset in the middle. */
+static uint64_t
+report_measure_reset(const struct report_record *record)
+{
+	uint64_t in_the_middle = report_is_reset_behind_fin(record) > 0 ? 0 : 2;
+
+	return report_is_reset(record) > 0 ? 1 + in_the_middle + report_is_reset_by_server(record) : 0;
+}
+
+void
+report_resets(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_reset, REPORT_RESET);
+	uint64_t by_server = report_count_both(capture, report_measure_reset, report_is_reset_by_server);
+	uint64_t behind_fin = report_count_both(capture, report_measure_reset, report_is_reset_behind_fin);
+	uint64_t server_behind_fin = report_count_both(capture, report_is_reset_by_server, report_is_reset_behind_fin);
+	uint64_t half_open = report_count_both(capture, report_measure_reset, report_is_reset_half_open);
+
+	sentence->topic = "reset";
+	sentence->weight = 10 * (count - behind_fin) + 30 * (by_server - server_behind_fin) + behind_fin;
+	if (count == 0) {
+		report_write(sentence, "No connection was reset.");
+		return;
+	}
+	report_write(sentence,
+		     "%" PRIu64 " connection%s reset, %" PRIu64 " by the client and %" PRIu64 " by the server", count,
+		     count == 1 ? " was" : "s were", count - by_server, by_server);
+	report_write_part(sentence, half_open, "before it was established", "before they were established");
+	report_write_part(sentence, behind_fin, "behind the FIN of the same end, when it had closed",
+			  "behind the FIN of the same end, when it had closed");
+	report_write_worst(sentence, capture, "; for example with ");
+	report_write(sentence, ".");
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One sentence of the verdict: its text, what it counts, and its evidence. */
+#ifndef NETOBS_REPORT_SENTENCE_H
+#define NETOBS_REPORT_SENTENCE_H
+
+#include "tools/report/verdict/report_verdict.h"
+
+/* How much a record shows of the subject of a sentence; 0: nothing. */
+typedef uint64_t (*report_measure)(const struct report_record *record);
+
+/* Appends to the text. */
+void report_write(struct report_sentence *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends a duration. */
+void report_write_time(struct report_sentence *sentence, uint64_t us);
+
+/* Appends that nothing was slow, and the longest time, us; or that no time was measured. */
+void report_write_longest(struct report_sentence *sentence, const char *what, const char *none, uint64_t longest);
+
+/* Appends a part of a list unless its count is 0; the first part follows a colon. */
+void report_write_part(struct report_sentence *sentence, uint64_t count, const char *one, const char *many);
+
+/* Appends the server of the first connection of the evidence, behind `before`. */
+void report_write_worst(struct report_sentence *sentence, const struct report_capture *capture, const char *before);
+
+/* The end of a noun behind a number. */
+const char *report_plural(uint64_t number);
+
+/* Makes a packet the evidence, unless the number of its frame is 0. */
+void report_set_packet(struct report_evidence *evidence, uint64_t frame);
+
+/* Counts the records that the measure finds.  Those with the largest measures become the evidence, with the packet of
+ * the event. */
+uint64_t report_gather(struct report_sentence *sentence, const struct report_capture *capture, report_measure measure,
+		       enum report_event event);
+
+/* Counts the records that both measures find. */
+uint64_t report_count_both(const struct report_capture *capture, report_measure one, report_measure other);
+
+#endif

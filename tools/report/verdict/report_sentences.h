@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The functions that make the sentences of the verdict, by the files that have them. */
+#ifndef NETOBS_REPORT_SENTENCES_H
+#define NETOBS_REPORT_SENTENCES_H
+
+#include "tools/report/verdict/report_sentence.h"
+
+/* Makes one sentence: its topic, weight, text and evidence. */
+typedef void report_make_sentence(struct report_sentence *sentence, const struct report_capture *capture);
+
+/* report_quality.c */
+report_make_sentence report_quality;
+
+/* report_endings.c */
+report_make_sentence report_refused, report_resets;
+
+/* report_opening.c */
+report_make_sentence report_no_answer, report_handshakes;
+
+/* report_answering.c */
+report_make_sentence report_answers, report_dns, report_clients;
+
+/* report_transfer.c */
+report_make_sentence report_windows, report_retransmissions;
+
+#endif

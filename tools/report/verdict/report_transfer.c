@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/verdict/report_sentences.h"
+
+#include <inttypes.h>
+
+/* Whether segments of the connection were sent again. */
+static uint64_t
+report_measure_resent(const struct report_record *record)
+{
+	return record->ends[REPORT_CLIENT].resent + record->ends[REPORT_SERVER].resent;
+}
+
+void
+report_retransmissions(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_resent, REPORT_RESENT);
+	uint64_t client = 0, server = 0, fast = 0, timeout = 0, probe = 0, spurious = 0, syn = 0;
+
+	sentence->topic = "retransmissions";
+	for (size_t i = 0; i < capture->records.count; i++) {
+		const struct report_record *record = &capture->records.list[i];
+
+		client += record->ends[REPORT_CLIENT].resent;
+		server += record->ends[REPORT_SERVER].resent;
+		fast += record->resent_fast;
+		timeout += record->resent_timeout;
+		probe += record->resent_probe;
+		spurious += record->resent_spurious;
+		syn += record->resent_syn;
+	}
+	sentence->weight = 10 * timeout + 5 * syn + 2 * (fast + probe) + spurious;
+	if (count == 0) {
+		report_write(sentence, "Nothing was sent again.");
+		return;
+	}
+	report_write(sentence,
+		     "%" PRIu64 " segment%s sent again on %" PRIu64 " connection%s, %" PRIu64 " by clients and %" PRIu64
+		     " by servers",
+		     client + server, client + server == 1 ? " was" : "s were", count, report_plural(count), client,
+		     server);
+	report_write_part(sentence, timeout, "after a timeout", "after a timeout");
+	report_write_part(sentence, fast, "fast", "fast");
+	report_write_part(sentence, probe, "as tail-loss probe", "as tail-loss probes");
+	report_write_part(sentence, syn, "SYN", "SYN");
+	report_write_part(sentence, spurious, "needlessly", "needlessly");
+	report_write(sentence, ".");
+}
+
+/* The longer of the times for which the windows of a record are not opened again; 0: none stays closed. */
+static uint64_t
+report_measure_stuck(const struct report_record *record)
+{
+	uint64_t client = record->ends[REPORT_CLIENT].stuck_us, server = record->ends[REPORT_SERVER].stuck_us;
+	uint64_t us = client > server ? client : server;
+
+	return us >= REPORT_SLOW_READER_US ? us : 0;
+}
+
+/* Windows that stay closed come first. */
+static uint64_t
+report_measure_windows(const struct report_record *record)
+{
+	uint64_t closed = record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows;
+
+	if (closed > 0 && report_measure_stuck(record) > 0)
+		return (1ull << 63) + report_measure_stuck(record);
+	return closed * (1 + record->zero_window_us);
+}
+
+/* The end whose window stays closed longer. */
+static const struct report_end *
+report_stuck_end(const struct report_record *record)
+{
+	return &record->ends[record->ends[REPORT_SERVER].stuck_us > record->ends[REPORT_CLIENT].stuck_us];
+}
+
+/* Names the windows that are not opened again, `clients` and `servers` of them. */
+static void
+report_write_stuck(struct report_sentence *sentence, const struct report_record *worst, uint64_t clients,
+		   uint64_t servers)
+{
+	const struct report_end *end = report_stuck_end(worst);
+	const char *side = end == &worst->ends[REPORT_CLIENT] ? "client" : "server";
+
+	if (clients + servers == 1)
+		report_write(sentence, " One was not opened again");
+	else
+		report_write(sentence,
+			     " %" PRIu64 " were not opened again, %" PRIu64 " of clients and %" PRIu64 " of servers",
+			     clients + servers, clients, servers);
+	report_write(sentence, ": the program of the %s %s port %u has stopped reading, ", side, end->address,
+		     end->port);
+	report_write_time(sentence, end->stuck_us);
+	report_write(sentence, " before the end.");
+}
+
+/* The windows that are not opened again, and their packets. */
+static void
+report_stuck_windows(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	const struct report_record *list = capture->records.list;
+	uint64_t count[REPORT_ENDS] = {0};
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		for (size_t e = 0; e < REPORT_ENDS; e++)
+			count[e] += list[i].ends[e].stuck_us >= REPORT_SLOW_READER_US;
+	}
+	if (count[REPORT_CLIENT] + count[REPORT_SERVER] == 0)
+		return;
+	sentence->weight += 40 * (count[REPORT_CLIENT] + count[REPORT_SERVER]);
+	report_write_stuck(sentence, &list[sentence->evidence[0].record], count[REPORT_CLIENT], count[REPORT_SERVER]);
+	for (size_t e = 0; e < sentence->evidence_count; e++) {
+		const struct report_record *record = &list[sentence->evidence[e].record];
+
+		if (report_measure_stuck(record) > 0)
+			report_set_packet(&sentence->evidence[e],
+					  report_capture_frame(capture, report_stuck_end(record)->closed_packet));
+	}
+}
+
+void
+report_windows(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_windows, REPORT_ZERO_WINDOW);
+	uint64_t client = 0, server = 0, longest = 0;
+
+	sentence->topic = "zero-window";
+	for (size_t i = 0; i < capture->records.count; i++) {
+		const struct report_record *record = &capture->records.list[i];
+
+		client += record->ends[REPORT_CLIENT].zero_windows;
+		server += record->ends[REPORT_SERVER].zero_windows;
+		if (report_measure_windows(record) > 0 && record->zero_window_us > longest)
+			longest = record->zero_window_us;
+		if (report_measure_stuck(record) > longest)
+			longest = report_measure_stuck(record);
+	}
+	sentence->weight = (longest >= REPORT_SLOW_READER_US ? 15 : 1) * (client + server);
+	if (count == 0) {
+		report_write(sentence, "No receive window was closed.");
+		return;
+	}
+	report_write(sentence,
+		     "Receive windows were closed %" PRIu64 " time%s on %" PRIu64 " connection%s, %" PRIu64
+		     " by clients and %" PRIu64 " by "
+		     "servers, for at most ",
+		     client + server, report_plural(client + server), count, report_plural(count), client, server);
+	report_write_time(sentence, longest);
+	report_write(sentence, longest >= REPORT_SLOW_READER_US
+				   ? " on one connection: the program at that end reads too slowly."
+				   : " on one connection, which is short.");
+	report_stuck_windows(sentence, capture);
+}
