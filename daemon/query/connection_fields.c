@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/query/connection_fields.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -182,7 +183,9 @@ connection_fields_add_tcp(const struct tcpsinfo *tcps, const struct field_info *
 {
 	const char *from = (const char *)tcps + field->offset;
 
-	if (field->kind == FIELD_TEXT)
+	if (field->offset == offsetof(struct tcpsinfo, tcps_srtt_us) && tcps->tcps_srtt_us == 0)
+		text_add_bytes(text, "-", 1); /* no round trip was measured yet */
+	else if (field->kind == FIELD_TEXT)
 		text_add_escaped(text, from);
 	else
 		connection_fields_add_number(field, from, text);

@@ -146,9 +146,12 @@ reply_add_endpoint_details(const struct control_reply *reply, const struct flow_
 	text_add_format(text, "  sent           %llu bytes in %llu packets, %u retransmitted\n",
 			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
 			flow_endpoint_retransmits(table, flow, endpoint));
+	if (flow->kind == FLOW_TCP && flow->tcp[endpoint].srtt_us == 0)
+		text_add_format(text, "  round trip     -, ");
+	else if (flow->kind == FLOW_TCP)
+		text_add_format(text, "  round trip     %u us, ", (unsigned)flow->tcp[endpoint].srtt_us);
 	if (flow->kind == FLOW_TCP)
-		text_add_format(text, "  round trip     %u us, window %u bytes, unacknowledged %u bytes\n",
-				(unsigned)flow->tcp[endpoint].srtt_us, (unsigned)flow->tcp[endpoint].wnd,
+		text_add_format(text, "window %u bytes, unacknowledged %u bytes\n", (unsigned)flow->tcp[endpoint].wnd,
 				(unsigned)(flow->tcp[endpoint].nxt - flow->tcp[endpoint].una));
 	text_add_format(text, "  process        ");
 	reply_add_owner_line(reply, table, flow, endpoint, text);

@@ -484,8 +484,9 @@ control_cut_expression(char *words, bool *json)
 	for (words += strspn(words, blanks); *words != '\0'; words += strspn(words, blanks)) {
 		if (control_is_where(words)) {
 			*words = '\0';
-			control_cut_end(words + WHERE_LENGTH, json);
-			return words + WHERE_LENGTH;
+			words += WHERE_LENGTH;
+			control_cut_end(words, json);
+			return words + strspn(words, blanks); /* columns of mistakes count from there */
 		}
 		words += strcspn(words, blanks);
 	}
@@ -549,7 +550,12 @@ control_parse_closed(char *rest, struct control_request *request, char *error, s
 			return false;
 		rest += last ? length : length + 1;
 	}
-	request->expression = *rest == '\0' ? NULL : control_is_where(rest) ? rest + WHERE_LENGTH : rest;
+	if (control_is_where(rest)) {
+		rest += WHERE_LENGTH;
+		request->expression = rest + strspn(rest, blanks);
+	} else if (*rest != '\0') {
+		request->expression = rest;
+	}
 	return true;
 }
 

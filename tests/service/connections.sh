@@ -193,6 +193,28 @@ is "an output that takes no bytes ends it" "$? $(cat "$tmp/err")" "1 netobsctl: 
 is "no connections: the titles" "$(ctl -o cid,state port 9)" "CID STATE"
 is "no connections: parsable" "$(ctl -o cid,state -P port 9)" ""
 is "no connections: rates" "$(ctl -o cid,inbytes -i 0.1 -c 2 port 9)" "$(printf 'CID INBYTES\n\nCID INBYTES')"
+# The queue of a listener is full: the SYN of the second connection has no answer.
+ip netns exec "$space" python3 -c '
+import socket, sys
+listener = socket.socket()
+listener.bind(("127.0.0.1", 7003))
+listener.listen(0)
+clients = [socket.socket() for _ in range(2)]
+for client in clients:
+    client.setblocking(False)
+    client.connect_ex(("127.0.0.1", 7003))
+sys.stdin.read()' <"$tmp/hold" &
+waiting=$!
+exec 5>"$tmp/hold"
+unanswered() {
+	[ "$(ctl -o rtt -P state syn-sent)" = - ]
+}
+check "no round trip was measured yet" wait_for unanswered
+is "nor in its details" "$("$build/netobsctl" -s "$socket" connection "$(ctl -o cid -P state syn-sent)" |
+	sed -n 's/^  round trip *\([^,]*\),.*/\1/p' | paste -s -d ' ')" "- -"
+is "columns of a mistake count from the expression" "$(ctl where 'xx > 1' 2>&1)" "netobsctl: where: column 1: no field is called xx"
+exec 5>&-
+wait "$waiting"
 kill "$talk"
 wait "$talk"
 both_closed() {

@@ -180,6 +180,13 @@ test_closed(void **state)
 	assert_int_equal(request.last_ns, UINT64_C(600000000000));
 	assert_string_equal(request.fields, "client,reason");
 	assert_string_equal(request.expression, "reason == \"fin\" && server_port == 443");
+	/* Columns of mistakes count from the expression. */
+	snprintf(line, sizeof line, "closed where  a == 1");
+	assert_true(control_request_parse(line, &request, why, sizeof why));
+	assert_string_equal(request.expression, "a == 1");
+	snprintf(line, sizeof line, "connections where  a == 1 --json");
+	assert_true(control_request_parse(line, &request, why, sizeof why));
+	assert_string_equal(request.expression, "a == 1");
 	snprintf(line, sizeof line, "closed");
 	assert_true(control_request_parse(line, &request, why, sizeof why));
 	assert_true(request.last_ns == 0 && request.expression == NULL && request.fields == NULL && !request.json);
