@@ -106,13 +106,16 @@ sees "in a terminal that becomes narrow: the end of the line" '^tions: port 70$'
 keys 02 BSpace 1 Enter
 terminal resize-window -x 80 -y 24
 sees "what was typed before and after that counts" '^4 connections .* by outbytes  port 7001$'
-keys / 'port 9' Enter
-sees "/: conditions" '^0 connections .* port 9$'
-keys / 'size 9' Enter
+keys /
+sees "/: the present conditions" '^Conditions: port 7001$'
+keys C-u 'size 9' Enter
 sees "a wrong condition" '^unknown condition "size"'
-keys / 'client_bytes > 5' Enter
+check "the list and its conditions remain" shows '^4 connections .* port 7001$'
+keys / C-u 'client_bytes > 5' Enter
 sees "an expression without where: the cure" '^an expression needs the word "where" in front: where client_bytes > 5'
-keys / Enter
+keys / C-u 'port 9' Enter
+sees "/: other conditions" '^0 connections .* port 9$'
+keys / C-u Enter
 sees "none: every connection" '^4 connections '
 
 keys Down Enter
@@ -156,11 +159,11 @@ sees "Esc: the list again" '^STATE +LOCAL +REMOTE'
 wait_for shows '^3 connections'
 keys Enter
 wait_for shows '^Packets: w'
-keys / 'port 9' Enter
+keys / C-u 'port 9' Enter
 sees "conditions that the connection does not match: still its details" '^  connection id  [0-9]+, local'
 keys l
 sees "l: no ladder, because its ends are not in the list" '^connection [0-9]+ is not in the list any more'
-keys Escape / Enter
+keys Escape / C-u Enter
 sees "and the list again" '^[34] connections .* by outbytes$'
 keys h
 sees "h: the keys" '^w +write its packets'
@@ -189,7 +192,7 @@ keys / 'port 7009' Enter
 sees "control characters and markup of a name are text" '^udp  .* \\x1b\[31m<b$'
 keys Enter
 sees "in the details, too" '^  process +[0-9]+ \(\\x1b\[31m<b>\\x07\\x09:\)$'
-keys Escape / Enter
+keys Escape / C-u Enter
 exec 5>&-
 wait "$hostile"
 keys q
@@ -222,7 +225,7 @@ mistake "a misspelt one" '--sort: top has no field "rtt_us" .did you mean rtt[?]
 mistake "a title" '--sort: top has no field "RTT" .did you mean rtt[?]., only cid,' --sort RTT
 mistake "an expression without where" 'an expression needs the word "where" in front: where client_bytes > 5$' 'client_bytes > 5'
 mistake "a wrong interval" "-i: expected seconds" -i 0
-mistake "an option of connections" "of these options, top has --sort and -i only" -P
+mistake "an option of connections" "top has no -o, --limit, -c, -P and --json, only --sort and -i" -P
 mistake "a wrong condition from the beginning" "unknown condition" size 3
 for type in unknown-terminal dumb; do
 	begin_top "TERM=$type $run_top 2>error"

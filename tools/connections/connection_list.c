@@ -163,11 +163,12 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 			const struct connection_request *request, char *error, size_t size)
 {
 	char line[CLIENT_REQUEST_MAX];
-	int fd;
+	int fd, reason;
 
 	*list = (struct connection_list){.count = 0};
 	if (!connection_list_write_request(columns, request, line)) {
 		snprintf(error, size, "the command is too long or contains a line break");
+		errno = 0;
 		return false;
 	}
 	fd = client_open_reply(request->path, line, LIST_TIMEOUT_S, error, size);
@@ -179,9 +180,11 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 		close(fd);
 		return true;
 	}
-	snprintf(error, size, "the reply is incomplete: %s", strerror(errno));
+	reason = errno;
+	snprintf(error, size, "the reply is incomplete: %s", strerror(reason));
 	close(fd);
 	connection_list_clear(list);
+	errno = reason;
 	return false;
 }
 

@@ -55,7 +55,8 @@ bool connection_columns_add_start(struct connection_columns *columns);
 /* The time on the clock of `time_ns`. */
 uint64_t connection_list_now(void);
 
-/* Requests the connections that match the conditions.  False with a reason; the list is empty then. */
+/* Requests the connections that match the conditions.  False with a reason, and errno, which is 0 if the conditions are
+ * wrong; the list is empty then. */
 bool connection_list_receive(struct connection_list *list, const struct connection_columns *columns,
 			     const struct connection_request *request, char *error, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connections/top.h"
 
+#include <errno.h>
 #include <ncurses.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,9 @@
 /* More lines than a list or a ladder has. */
 #define TOP_ALL_LINES 10000000L
 
-#define TOP_KEY_ESCAPE 27 /* ncurses has no name for it */
+/* ncurses has no names for these. */
+#define TOP_KEY_ESCAPE 27
+#define TOP_KEY_CLEAR  21 /* Ctrl-U */
 
 struct top {
 	const char *path;
@@ -35,8 +38,8 @@ struct top {
 	uint64_t interval_ns;
 	char fields[sizeof TOP_FIELDS];
 	char filter[1024];
-	char error[256];   /* why there is no list, "" if there is */
-	char message[256]; /* of the last key */
+	char error[1024];   /* why there is no list, "" if there is */
+	char message[1024]; /* of the last key */
 	char detail[8192];
 	char *ladder;	     /* HISTORY_TEXT_MAX bytes */
 	size_t ladder_lines; /* below the title */
@@ -95,20 +98,30 @@ top_sort(struct top *top)
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
+/* Requests at most `most` connections. */
 static bool
-top_receive(struct top *top, struct connection_list *list)
+top_receive(struct top *top, size_t most, struct connection_list *list)
 {
 	char *filter = top->filter;
 
 	return connection_list_receive(
 	    list, &top->columns,
 	    &(struct connection_request){
-		.path = top->path,
-		.words = &filter,
-		.count = filter[0] != '\0',
-		.most = TOP_ROWS_MAX,
-		.no_wait = true},
+		.path = top->path, .words = &filter, .count = filter[0] != '\0', .most = most, .no_wait = true},
 	    top->error, sizeof top->error);
+}
+
+/* Whether netobsd replies, and the conditions are right; if not, top->error and errno as of
+ * connection_list_receive(). */
+static bool
+top_check_filter(struct top *top)
+{
+	struct connection_list list;
+	bool done = top_receive(top, 1, &list);
+
+	if (done)
+		connection_list_clear(&list);
+	return done;
 }
 
 static void
@@ -165,7 +178,7 @@ top_update(struct top *top)
 	bool first = top->before.time_ns == 0, done;
 
 	top->error[0] = '\0';
-	done = top_receive(top, &list);
+	done = top_receive(top, TOP_ROWS_MAX, &list);
 	top->next_ns = connection_list_now() + (done && first ? TOP_FIRST_INTERVAL_NS : top->interval_ns);
 	if (!done) {
 		top_clear_lists(top);
@@ -258,11 +271,11 @@ top_is_enter(int key)
 	return key == '\r' || key == '\n' || key == KEY_ENTER;
 }
 
-/* Reads a line of conditions; false if the user leaves it.  getnstr(3) would end at a change of the terminal's size. */
+/* Edits a line of conditions; false if the user leaves it.  getnstr(3) would end at a change of the terminal's size. */
 static bool
 top_read_filter(struct top *top, char text[sizeof top->filter])
 {
-	size_t length = 0;
+	size_t length = strlen(text);
 	int key;
 
 	do {
@@ -271,29 +284,42 @@ top_read_filter(struct top *top, char text[sizeof top->filter])
 		key = getch();
 		if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length > 0)
 			length--;
+		else if (key == TOP_KEY_CLEAR)
+			length = 0;
 		else if (key >= ' ' && key <= '~' && length < sizeof top->filter - 1)
 			text[length++] = (char)key;
 	} while (!top_is_enter(key) && key != TOP_KEY_ESCAPE && key != ERR);
 	return top_is_enter(key);
 }
 
+/* Reads conditions, beginning with the present ones.  If they are wrong, the present ones and the list remain. */
 static void
 top_edit_filter(struct top *top)
 {
-	char text[sizeof top->filter];
+	char text[sizeof top->filter], before[sizeof top->filter];
 	bool done;
 
+	memcpy(before, top->filter, sizeof before);
+	memcpy(text, top->filter, sizeof text);
 	timeout(-1);
 	curs_set(1);
 	done = top_read_filter(top, text);
 	curs_set(0);
 	if (!done)
 		return;
-	memcpy(top->filter, text, strlen(text) + 1);
+	memcpy(top->filter, text, sizeof text);
+	if (!top_check_filter(top) && errno == 0) {
+		memcpy(top->filter, before, sizeof before);
+		memcpy(top->message, top->error, sizeof top->message);
+		top->error[0] = '\0';
+		return;
+	}
 	top_clear_lists(top);
 	top_update(top);
 }
 
+/* Shows a view.  The list is sorted again: its selection did not move while the details of a connection that had ended
+ * were shown. */
 static void
 top_show(struct top *top, enum top_view view)
 {
@@ -449,8 +475,6 @@ int
 top_run(const char *path, char *const *words, int count, const struct connections_options *options)
 {
 	struct top top = {.path = path};
-	struct connection_list list;
-	char error[4096];
 	bool left;
 
 	if (!connections_parse_interval(options->interval, &top.screen.interval))
@@ -462,13 +486,8 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	if (top.screen.interval == 0)
 		top.screen.interval = 2;
 	/* Report a wrong condition, or that no netobsd listens, before the screen changes. */
-	if (!connection_list_receive(
-		&list, &top.columns,
-		&(struct connection_request){
-		    .path = path, .words = words, .count = count, .most = 1, .no_wait = true},
-		error, sizeof error))
-		return client_log_error(error, NULL);
-	connection_list_clear(&list);
+	if (!top_check_filter(&top))
+		return client_log_error(top.error, NULL);
 	top.ladder = malloc(HISTORY_TEXT_MAX);
 	if (top.ladder == NULL)
 		return client_log_error("out of memory", NULL);

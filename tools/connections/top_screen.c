@@ -9,17 +9,14 @@
 /* Lines of the screen besides the rows: the summary, the titles, the keys. */
 #define TOP_OTHER_LINES 3
 
-/* Columns of the narrowest list with all of its fields. */
-#define TOP_NARROW_COLUMNS 80
-
 #define TOP_STATE_WIDTH	 11
 #define TOP_REMOTE_WIDTH 21
 #define TOP_PORT_WIDTH	 6 /* ":65535" */
 
-/* "[", an IPv6 address, "]:65535" */
-#define TOP_ENDPOINT_WIDTH 47
+/* The columns besides the two ends, with 10 for the process. */
+#define TOP_OTHER_WIDTH 53
 
-static const char top_keys[] = "q quit  Enter detail  w write  s sort  r reverse  / filter  h help";
+static const char top_keys[] = "q quit  Enter detail  l ladder  w write  s sort  r reverse  / filter  h help";
 
 static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection\n"
 			       "Enter   details of the connection, with the line for a tracer; Esc: back\n"
@@ -28,7 +25,7 @@ static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection
 			       "s  S    sort by the next field, the one before\n"
 			       "r       reverse the order\n"
 			       "/       conditions: port 443, state established, host 192.0.2.1, proto udp,\n"
-			       "        where client_resent > 3\n"
+			       "        where client_resent > 3; Ctrl-U empties the line\n"
 			       "q       quit\n"
 			       "\n"
 			       "IN/s and OUT/s are bytes, RETR/s segments, of the local end.\n"
@@ -94,37 +91,75 @@ top_draw_line(int line, int attributes, const char *text)
 	attrset(A_NORMAL);
 }
 
-static void
-top_format_endpoint(const char *address, const char *port, char text[64])
+static int
+top_format_endpoint(const char *address, const char *port, char text[TOP_ENDPOINT_SIZE])
 {
-	snprintf(text, 64, strchr(address, ':') != NULL ? "[%s]:%s" : "%s:%s", address, port);
+	return snprintf(text, TOP_ENDPOINT_SIZE, strchr(address, ':') != NULL ? "[%s]:%s" : "%s:%s", address, port);
 }
 
-/* Widths of the two ends and what is left for the process. */
-static void
-top_measure(int *local, int *remote)
+void
+top_fit_endpoint(const char *address, const char *port, int width, char text[TOP_ENDPOINT_SIZE])
 {
-	int more = COLS > TOP_NARROW_COLUMNS ? COLS - TOP_NARROW_COLUMNS : 0;
+	static const char gap[] = "..";
+	int length = (int)strlen(address), more = top_format_endpoint(address, port, text) - width;
+	int kept = length - more - (int)strlen(gap), end = kept / 2;
 
-	*remote = TOP_REMOTE_WIDTH + more / 2;
-	*remote = *remote < TOP_ENDPOINT_WIDTH ? *remote : TOP_ENDPOINT_WIDTH;
-	*local = more >= 2 * (TOP_REMOTE_WIDTH - TOP_PORT_WIDTH) ? more / 2 : TOP_PORT_WIDTH;
-	*local = *local < TOP_ENDPOINT_WIDTH ? *local : TOP_ENDPOINT_WIDTH;
+	if (more <= 0)
+		return;
+	if (kept > 0)
+		snprintf(text, TOP_ENDPOINT_SIZE, strchr(address, ':') != NULL ? "[%.*s%s%s]:%s" : "%.*s%s%s:%s",
+			 kept - end, address, gap, address + length - end, port);
+	else
+		snprintf(text, TOP_ENDPOINT_SIZE, ":%s", port);
+}
+
+void
+top_divide_width(int local_longest, int remote_longest, int columns, int *local, int *remote)
+{
+	int room = columns - TOP_OTHER_WIDTH;
+
+	*local = TOP_PORT_WIDTH;
+	*remote = remote_longest > TOP_REMOTE_WIDTH ? remote_longest : TOP_REMOTE_WIDTH;
+	if (room >= 2 * TOP_REMOTE_WIDTH) {
+		int half = *remote < room / 2 ? room - *remote : room / 2;
+
+		*local = local_longest < half ? local_longest : half;
+		*local = *local > TOP_REMOTE_WIDTH ? *local : TOP_REMOTE_WIDTH;
+	}
+	if (*remote > room - *local)
+		*remote = room - *local > TOP_REMOTE_WIDTH ? room - *local : TOP_REMOTE_WIDTH;
+}
+
+/* Widths of the two ends: those of all rows, so that scrolling does not change them. */
+static void
+top_measure(struct top_screen *screen)
+{
+	int local = 0, remote = 0;
+	char text[TOP_ENDPOINT_SIZE];
+
+	for (size_t i = 0; i < screen->rates->count; i++) {
+		const char *const *values = (const char *const *)screen->rates->rows[i].values;
+		int length = top_format_endpoint(values[TOP_LADDR], values[TOP_LPORT], text);
+
+		local = length > local ? length : local;
+		length = top_format_endpoint(values[TOP_RADDR], values[TOP_RPORT], text);
+		remote = length > remote ? length : remote;
+	}
+	top_divide_width(local, remote, COLS, &screen->local_width, &screen->remote_width);
 }
 
 static void
-top_draw_row(int line, int attributes, const struct connection_row *row)
+top_draw_row(const struct top_screen *screen, int line, int attributes, const struct connection_row *row)
 {
-	char in[8], out[8], rtt[8], local[64], remote[64], text[512];
+	char in[8], out[8], rtt[8], local[TOP_ENDPOINT_SIZE], remote[TOP_ENDPOINT_SIZE], text[512];
 	const char *const *values = (const char *const *)row->values;
-	int local_width, remote_width;
+	int local_width = screen->local_width, remote_width = screen->remote_width;
 
-	top_measure(&local_width, &remote_width);
 	top_format_value(values[TOP_INBYTES], top_format_bytes, in);
 	top_format_value(values[TOP_OUTBYTES], top_format_bytes, out);
 	top_format_value(values[TOP_RTT], top_format_time, rtt);
-	top_format_endpoint(values[TOP_RADDR], values[TOP_RPORT], remote);
-	top_format_endpoint(values[TOP_LADDR], values[TOP_LPORT], local);
+	top_fit_endpoint(values[TOP_RADDR], values[TOP_RPORT], remote_width, remote);
+	top_fit_endpoint(values[TOP_LADDR], values[TOP_LPORT], local_width, local);
 	if (local_width == TOP_PORT_WIDTH)
 		snprintf(local, sizeof local, ":%s", values[TOP_LPORT]);
 	snprintf(text, sizeof text, "%-*.*s %-*.*s %-*.*s %6s %6s %7s %6s %s", TOP_STATE_WIDTH, TOP_STATE_WIDTH,
@@ -134,14 +169,12 @@ top_draw_row(int line, int attributes, const struct connection_row *row)
 }
 
 static void
-top_draw_titles(int line)
+top_draw_titles(const struct top_screen *screen, int line)
 {
-	int local_width, remote_width;
 	char text[512];
 
-	top_measure(&local_width, &remote_width);
-	snprintf(text, sizeof text, "%-*s %-*s %-*s %6s %6s %7s %6s %s", TOP_STATE_WIDTH, "STATE", local_width, "LOCAL",
-		 remote_width, "REMOTE", "IN/s", "OUT/s", "RTT", "RETR/s", "PROCESS");
+	snprintf(text, sizeof text, "%-*s %-*s %-*s %6s %6s %7s %6s %s", TOP_STATE_WIDTH, "STATE", screen->local_width,
+		 "LOCAL", screen->remote_width, "REMOTE", "IN/s", "OUT/s", "RTT", "RETR/s", "PROCESS");
 	top_draw_line(line, A_REVERSE, text);
 }
 
@@ -159,8 +192,9 @@ top_draw_summary(const struct top_screen *screen)
 	}
 	top_format_bytes(in, in_text);
 	top_format_bytes(out, out_text);
-	snprintf(text, sizeof text, "%zu connections%s  in %s/s  out %s/s  every %g s  by %s%s%s%s",
-		 screen->rates->count, screen->rates->cut ? " of more" : "", in_text, out_text, screen->interval,
+	snprintf(text, sizeof text, "%zu connection%s%s  in %s/s  out %s/s  every %g s  by %s%s%s%s",
+		 screen->rates->count, screen->rates->count == 1 ? "" : "s", screen->rates->cut ? " of more" : "",
+		 in_text, out_text, screen->interval,
 		 screen->reversed ? "-" : "", screen->sort, screen->filter[0] != '\0' ? "  " : "", screen->filter);
 	top_draw_line(0, (int)A_BOLD, text);
 }
@@ -207,9 +241,10 @@ top_draw_list(struct top_screen *screen)
 		screen->first = screen->selected;
 	else if (screen->selected >= screen->first + rows)
 		screen->first = screen->selected - rows + 1;
-	top_draw_titles(1);
+	top_measure(screen);
+	top_draw_titles(screen, 1);
 	for (size_t i = 0; i < rows && screen->first + i < screen->rates->count; i++)
-		top_draw_row((int)i + 2, screen->first + i == screen->selected ? A_STANDOUT : A_NORMAL,
+		top_draw_row(screen, (int)i + 2, screen->first + i == screen->selected ? A_STANDOUT : A_NORMAL,
 			     &screen->rates->rows[screen->first + i]);
 }
 

@@ -43,6 +43,8 @@ struct top_screen {
 	const char *detail;  /* TOP_DETAIL: lines of text */
 	const char *ladder;  /* TOP_LADDER: likewise, the first one is a title */
 	size_t ladder_first; /* the line below the title */
+	/* Columns of the ends in the list; top_screen_draw() sets them. */
+	int local_width, remote_width;
 };
 
 /* Draws everything.  Works in a terminal of any size, which may show only a part. */
@@ -53,6 +55,16 @@ void top_screen_draw_prompt(struct top_screen *screen, const char *prompt, const
 
 /* Rows of the list, or lines of the ladder, that the terminal has room for, at least 1. */
 size_t top_screen_rows(void);
+
+/* Bytes of an end as text: "[", an IPv6 address of at most 45 characters, "]:65535", and a NUL. */
+#define TOP_ENDPOINT_SIZE 64
+
+/* Formats an end in a width of at least that of ":65535".  An address that is too long has ".." in its middle. */
+void top_fit_endpoint(const char *address, const char *port, int width, char text[TOP_ENDPOINT_SIZE]);
+
+/* Divides the columns of a terminal among the longest ends.  The local one is only a port unless there is room for
+ * both. */
+void top_divide_width(int local_longest, int remote_longest, int columns, int *local, int *remote);
 
 /* Formats a number of bytes, or of bytes per second, in at most six characters: "999", "1.2K", "12.3M". */
 void top_format_bytes(double bytes, char text[8]);

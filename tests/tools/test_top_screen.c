@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The columns of netobsctl top: widths of the two ends, and addresses that are too long for theirs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tools/connections/top_screen.h"
+
+static void
+check_fit(const char *address, const char *port, int width, const char *wanted)
+{
+	char text[TOP_ENDPOINT_SIZE];
+
+	top_fit_endpoint(address, port, width, text);
+	assert_string_equal(text, wanted);
+}
+
+static void
+test_the_port_is_kept(void **state)
+{
+	(void)state;
+	check_fit("192.0.2.1", "443", 21, "192.0.2.1:443");
+	check_fit("fd00::1", "443", 21, "[fd00::1]:443");
+	check_fit("fd00:1234:5678:9abc::1", "443", 28, "[fd00:1234:5678:9abc::1]:443");
+	check_fit("fd00:1234:5678:9abc::1", "443", 27, "[fd00:1234:..8:9abc::1]:443");
+	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", "65535", 21, "[fd00:1..:9abc]:65535");
+	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", "1", 21, "[fd00:123..78:9abc]:1");
+	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", "65535", 6, ":65535");
+}
+
+static void
+check_widths(int local_longest, int remote_longest, int columns, int local, int remote)
+{
+	int found[2];
+
+	top_divide_width(local_longest, remote_longest, columns, &found[0], &found[1]);
+	assert_int_equal(found[0], local);
+	assert_int_equal(found[1], remote);
+}
+
+static void
+test_widths(void **state)
+{
+	(void)state;
+	check_widths(15, 15, 80, 6, 21);
+	check_widths(47, 47, 80, 6, 21);
+	check_widths(47, 47, 94, 6, 35);
+	check_widths(15, 47, 94, 6, 35);
+	check_widths(15, 15, 95, 21, 21);
+	check_widths(47, 47, 130, 38, 39);
+	check_widths(15, 47, 130, 21, 47);
+	check_widths(47, 15, 130, 47, 21);
+	check_widths(47, 47, 200, 47, 47);
+	check_widths(15, 15, 1, 6, 21);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_the_port_is_kept),
+	    cmocka_unit_test(test_widths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
