@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A control socket that is not netobsd's: sends one reply to every request, whatever it is.
 
-usage: control_peer.py SOCKET REPLY
+usage: control_peer.py SOCKET REPLY [LOG]
 
-Python's escapes are understood in the reply.
+Python's escapes are understood in the reply.  LOG gets the requests.
 """
 import socket
 import sys
@@ -15,7 +15,10 @@ server.listen()
 while True:
     client = server.accept()[0]
     try:
-        client.recv(4096)
+        request = client.recv(4096)
+        if len(sys.argv) > 3:
+            with open(sys.argv[3], "ab") as log:
+                log.write(request)
         client.sendall(sys.argv[2].encode().decode("unicode_escape").encode("latin-1"))
     except OSError:
         pass

@@ -48,7 +48,7 @@ names() {
 if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && [ -x "$build/netobs-connfs" ] && have fusermount3; then
 	rm -f "$tmp/control"
 	python3 "$top/tests/tools/control_peer.py" "$tmp/control" \
-		"ok\\n$(row 7 .. 192.0.2.7)$(row 0 zero 0)$(row 7 .. 192.0.2.7)$(row 9x open ../..)$(row ../8 '' 192.0.2.9)" &
+		"ok\\n$(row 7 .. 192.0.2.7)$(row 0 zero 0)$(row 7 .. 192.0.2.7)$(row 9x open ../..)$(row ../8 '' 192.0.2.9)" "$tmp/requests" &
 	pid=$!
 	wait_for test -S "$tmp/control"
 	mkdir "$tmp/connfs"
@@ -57,6 +57,8 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && [ -x "$build/netobs-connfs" ] && 
 	is "connections: only numbers, each once" "$(names .)" "7 9 by-host by-pid by-port by-state"
 	is "states: only names of files" "$(names by-state)" open
 	is "addresses, too" "$(names by-host)" "192.0.2.1 192.0.2.7"
+	check "a number that is no connection" [ ! -e "$tmp/connfs/12345" ]
+	is "is requested alone" "$(sed -n '$s/.* //p' "$tmp/requests")" cid=12345
 	is "no history of another program" "$(cat "$tmp/connfs/9/history" 2>&1)" "cat: $tmp/connfs/9/history: Input/output error"
 else
 	skip "netobs-connfs" "it is not built, this user is not root, or there is no /dev/fuse"

@@ -30,6 +30,9 @@
 /* Seconds that the kernel keeps names and attributes, and that a list serves lookups. */
 #define CONNFS_FRESH_S 1.0
 
+/* Age of a list, seconds, from which on another one is requested for a name that is not in it. */
+#define CONNFS_RETRY_S 0.1
+
 /* Files that are opened in a row, with at most CONNFS_ROW_GAP_NS from the end of one open to the beginning of the next:
  * from the CONNFS_ROW_LENGTH-th on they show the values of one list, which is at most CONNFS_ROW_FRESH_S seconds old.
  * A list that takes longer than half of that to arrive is not used. */
@@ -99,6 +102,17 @@ connfs_refresh(double most_age)
 	if (connfs_list.time_ns != 0 && (double)(connection_list_now() - connfs_list.time_ns) <= most_age * 1e9)
 		return true;
 	return connfs_receive_list(false);
+}
+
+/* Requests one connection; false if netobsd does not reply. */
+static bool
+connfs_request_one(uint64_t cid, bool no_wait, struct connection_list *list)
+{
+	char condition[40], *const words[] = {condition}, error[4096];
+	struct connection_request request = {.path = connfs_socket, .words = words, .count = 1, .no_wait = no_wait};
+
+	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)cid);
+	return connection_list_receive(list, &connfs_columns, &request, error, sizeof error);
 }
 
 /* Requests the list that has the names in a directory, or a node of this kind. */
@@ -385,28 +399,68 @@ connfs_find_name(const struct connfs_node *parent, const char *name, struct conn
 	return ENOENT;
 }
 
+/* Finds a name and its attributes in a list that is at most `age` seconds old; an error number, or 0. */
+static int
+connfs_lookup_in(const struct connfs_node *parent, const char *name, double age, struct connfs_node *node,
+		 struct stat *attributes)
+{
+	int error;
+
+	if (!connfs_refresh_for(parent->kind, age))
+		return connfs_refresh_error(parent->kind);
+	error = connfs_find_name(parent, name, node);
+	return error == 0 ? connfs_stat(node, attributes) : error;
+}
+
+/* Whether netobsd tracks a connection that is not in the list: a small request. */
+static bool
+connfs_is_tracked(uint64_t cid)
+{
+	struct connection_list list;
+	bool found;
+
+	if (!connfs_request_one(cid, true, &list))
+		return false;
+	found = list.count > 0 && list.rows[0].cid == cid;
+	connection_list_clear(&list);
+	return found;
+}
+
+/* Whether a name that is not in the list may be in a newer one, which is at most `*age` seconds old: a connection may
+ * be newer than the list. */
+static bool
+connfs_may_be_newer(const struct connfs_node *parent, const char *name, double *age)
+{
+	struct connfs_node file;
+	uint64_t cid = parent->kind == CONNFS_ROOT ? connfs_parse_cid(name, "") : parent->cid;
+
+	*age = 0;
+	if (parent->kind == CONNFS_ROOT ||
+	    (parent->kind == CONNFS_CONNECTION && connfs_lookup_file(cid, name, &file) == 0))
+		return cid != 0 && connfs_is_tracked(cid);
+	*age = CONNFS_RETRY_S;
+	return parent->kind == CONNFS_GROUP || parent->kind == CONNFS_VALUE ||
+	       (parent->kind == CONNFS_CLOSED && connfs_parse_cid(name, ".json") != 0);
+}
+
 static void
 connfs_lookup(fuse_req_t request, fuse_ino_t inode, const char *name)
 {
 	struct fuse_entry_param entry = {.attr_timeout = CONNFS_FRESH_S, .entry_timeout = CONNFS_FRESH_S};
 	struct connfs_node parent, node;
-	bool found = true;
 	int error = ENOENT;
+	double age;
 
 	if (connfs_node(inode, &parent)) {
-		/* A connection may be newer than the list. */
-		for (double age = CONNFS_FRESH_S; age >= 0 && error == ENOENT && found; age -= CONNFS_FRESH_S) {
-			if (!connfs_refresh_for(parent.kind, age)) {
-				error = connfs_refresh_error(parent.kind);
-				break;
-			}
-			error = connfs_find_name(&parent, name, &node);
-			found = error == 0 || parent.kind == CONNFS_GROUP || parent.kind == CONNFS_VALUE;
-			if (error == 0)
-				error = connfs_stat(&node, &entry.attr);
-		}
+		error = connfs_lookup_in(&parent, name, CONNFS_FRESH_S, &node, &entry.attr);
+		if (error == ENOENT && connfs_may_be_newer(&parent, name, &age))
+			error = connfs_lookup_in(&parent, name, age, &node, &entry.attr);
 	}
-	entry.ino = entry.attr.st_ino;
+	entry.ino = error == 0 ? entry.attr.st_ino : 0;
+	if (error == ENOENT) {
+		fuse_reply_entry(request, &entry); /* the kernel keeps that there is no such name */
+		return;
+	}
 	if (error != 0) {
 		fuse_reply_err(request, error);
 		return;
@@ -642,18 +696,14 @@ connfs_write_text(struct connfs_handle *handle, unsigned file, const struct conn
 static int
 connfs_request_text(struct connfs_handle *handle, const struct connfs_node *node)
 {
-	char condition[40], *const words[] = {condition}, error[4096];
-	struct connection_request request = {
-	    .path = connfs_socket, .words = words, .count = 1, .no_wait = !connfs_file_has_owner(node->number)};
 	struct connection_list list;
-	int error_number;
+	int error;
 
-	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)node->cid);
-	if (!connection_list_receive(&list, &connfs_columns, &request, error, sizeof error))
+	if (!connfs_request_one(node->cid, !connfs_file_has_owner(node->number), &list))
 		return EIO;
-	error_number = connfs_write_text(handle, node->number, list.count > 0 ? list.rows : NULL);
+	error = connfs_write_text(handle, node->number, list.count > 0 ? list.rows : NULL);
 	connection_list_clear(&list);
-	return error_number;
+	return error;
 }
 
 /* Writes the text of a file, of the list or of a request; an error number, or 0.  A connection may be newer than the
