@@ -68,7 +68,7 @@ is "a directory for each connection, and four for what they have in common" \
 	"$(find "$root" -mindepth 1 -maxdepth 1 -printf '%f %y\n' | sort)" \
 	"$(printf '%s d\n' "$first" "$second" by-host by-pid by-port by-state | sort)"
 is "the files of a connection" "$(find "$root/$first" -mindepth 1 -printf '%f %m\n' | sort | paste -s -d ' ')" \
-	"bytes 444 capture.pcapng 444 history 444 local 444 owner 444 remote 444 rtt 444 state 444 status 444"
+	"bytes 444 capture.pcapng 400 history 400 local 444 owner 400 remote 444 rtt 444 state 444 status 400"
 is "state: of both ends" "$(cat "$root/$first/state")" "established established"
 is "bytes" "$(paste -s -d ' ' "$root/$first/bytes")" "in 10 out 1000"
 is "remote" "$(cat "$root/$first/remote")" "127.0.0.1:7001"
@@ -244,6 +244,7 @@ is "grep finds a reason" "$(cd "$root/closed" && grep -l '"cr_reason":"refused"'
 	"./$(closed client_cid,reason | awk '$2 == "refused" { print $1 }').json"
 is "the record is that of netobsctl" "$(sort "$root"/closed/*)" \
 	"$("$build/netobsctl" -s "$socket" connections --closed --json | sort)"
+ip netns exec "$space" python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 7005))'
 server=$(closed server_cid,reason | awk '$2 == "fin" { print $1 }')
 is "by the id of the server" "$(cat "$root/closed/$server.json")" \
 	"$(grep -h '"cr_reason":"fin"' "$root"/closed/*)"
@@ -253,6 +254,22 @@ check "no such connection" refused ls "$root/closed/99999999.json"
 check "no such name" refused ls "$root/closed/$server"
 check "it is unmounted" fusermount3 -u "$root"
 is "and its directory is empty" "$(ls -A "$root")" ''
+if have runuser && getent passwd daemon >/dev/null; then
+	chmod 755 "$tmp"
+	"$build/netobs-connfs" -s "$socket" -o allow_other "$root"
+	check "a stream of UDP" wait_for [ -d "$root/by-port/7005" ]
+	udp=$(ls "$root/by-port/7005")
+	for path in "$udp/state" "$udp/bytes" "by-port/7005/$udp/remote"; do
+		check "allow_other: another user reads $path" runuser -u daemon -- cat "$root/$path"
+	done
+	for path in "$udp/status" "$udp/owner" "$udp/history" "$udp/capture.pcapng" "closed/$server.json"; do
+		fails "but not $path" "Permission denied" runuser -u daemon -- cat "$root/$path"
+	done
+	fails "nor processes" "Permission denied" runuser -u daemon -- ls "$root/by-pid"
+	fusermount3 -u "$root"
+else
+	skip "allow_other" "there is no runuser, or no user daemon"
+fi
 (cd "$tmp" && "$build/netobs-connfs" -s control connfs)
 check "a socket and a mount point named from the current directory" ls "$root/by-port"
 fusermount3 -u "$root"

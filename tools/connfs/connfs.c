@@ -225,6 +225,16 @@ connfs_type(enum connfs_kind kind)
 	return kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
 }
 
+/* Whether a node shows packets or processes, which only the user who mounts it may read, also with allow_other. */
+static bool
+connfs_is_private(const struct connfs_node *node)
+{
+	if (node->kind == CONNFS_FILE)
+		return connfs_file_has_owner(node->number) || node->number == CONNFS_HISTORY ||
+		       node->number == CONNFS_CAPTURE;
+	return node->kind == CONNFS_RECORD || (node->kind == CONNFS_GROUP && node->number == CONNFS_BY_PID);
+}
+
 /* Fills what does not depend on the connection. */
 static void
 connfs_stat_kind(const struct connfs_node *node, struct stat *attributes)
@@ -234,6 +244,8 @@ connfs_stat_kind(const struct connfs_node *node, struct stat *attributes)
 	memset(attributes, 0, sizeof *attributes);
 	attributes->st_ino = connfs_inode(node);
 	attributes->st_mode = type | (type == S_IFDIR ? 0555 : type == S_IFLNK ? 0777 : 0444);
+	if (connfs_is_private(node))
+		attributes->st_mode &= ~(mode_t)(S_IRWXG | S_IRWXO);
 	attributes->st_nlink = type == S_IFDIR ? 2 : 1;
 	attributes->st_uid = getuid();
 	attributes->st_gid = getgid();
@@ -955,7 +967,7 @@ main(int argc, char **argv)
 	int status = EXIT_SUCCESS;
 
 	if (fuse_opt_parse(&arguments, &own, connfs_options, NULL) != 0 ||
-	    fuse_opt_add_arg(&arguments, "-oro,subtype=" CONNFS_SUBTYPE) != 0 ||
+	    fuse_opt_add_arg(&arguments, "-oro,default_permissions,subtype=" CONNFS_SUBTYPE) != 0 ||
 	    fuse_parse_cmdline(&arguments, &options) != 0)
 		return EXIT_FAILURE;
 	if (own.socket != NULL)
