@@ -185,7 +185,8 @@ check_join_words(struct compiler *c, struct node *left, struct node *right)
 	    left->type == VALUE_NUMBER)
 		return check_fail_no_words(c, left, right);
 	if (right->type == VALUE_WORD && left->type == VALUE_TEXT && right->kind == NODE_NAME)
-		return mistake_report(&c->source, right->span.at, "text stands in double quotes: \"%.*s\"",
+		return mistake_report(&c->source, right->span.at,
+				      "text stands in double quotes: \"%.*s\"; quote the expression for a shell",
 				      (int)right->span.length, c->source.text + right->span.at);
 	return true;
 }
@@ -384,7 +385,8 @@ check_item_text(struct compiler *c, struct node *left, struct node *item)
 	if (item->kind == NODE_ADDRESS)
 		return check_address_field(c, left, item);
 	if (item->kind == NODE_NAME)
-		return mistake_report(&c->source, item->span.at, "text stands in double quotes: \"%.*s\"",
+		return mistake_report(&c->source, item->span.at,
+				      "text stands in double quotes: \"%.*s\"; quote the expression for a shell",
 				      (int)item->span.length, c->source.text + item->span.at);
 	if (item->kind != NODE_TEXT)
 		return mistake_report(&c->source, item->span.at, "%s is not text", check_excerpt(c, item, excerpt));
