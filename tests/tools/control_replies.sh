@@ -60,6 +60,21 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && [ -x "$build/netobs-connfs" ] && 
 	check "a number that is no connection" [ ! -e "$tmp/connfs/12345" ]
 	is "is requested alone" "$(sed -n '$s/.* //p' "$tmp/requests")" cid=12345
 	is "no history of another program" "$(cat "$tmp/connfs/9/history" 2>&1)" "cat: $tmp/connfs/9/history: Input/output error"
+	# A request for packets has no reply: other files are read meanwhile.
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	rm -f "$tmp/control"
+	python3 "$top/tests/tools/control_peer.py" "$tmp/control" "ok\\n$(row 9 open 192.0.2.9)" "$tmp/requests" write &
+	pid=$!
+	wait_for test -S "$tmp/control"
+	cat "$tmp/connfs/9/history" >"$tmp/history" 2>&1 &
+	reading=$!
+	wait_for grep -q '^write' "$tmp/requests"
+	is "a file beside a slow one" "$(timeout 30 cat "$tmp/connfs/9/state")" "open -"
+	is "and a directory" "$(timeout 30 ls "$tmp/connfs/by-state")" open
+	kill "$pid"
+	wait "$reading"
+	check "the slow one fails with its peer" grep -q 'Input/output error$' "$tmp/history"
 else
 	skip "netobs-connfs" "it is not built, this user is not root, or there is no /dev/fuse"
 fi

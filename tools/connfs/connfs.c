@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <mntent.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,9 @@
 #define CONNFS_ROW_GAP_NS  UINT64_C(50000000)
 #define CONNFS_ROW_LENGTH  8u
 #define CONNFS_ROW_FRESH_S 0.5
+
+/* Held by the thread that serves a request, except while packets are received or replayed, which takes long. */
+static pthread_mutex_t connfs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *connfs_socket = DEFAULT_SOCKET;
 static char connfs_fields[] = CONNFS_FIELDS;
@@ -766,32 +770,62 @@ connfs_open_capture(struct connfs_handle *handle, const struct connfs_node *node
 	struct written_capture written;
 	char error[4096];
 
+	pthread_mutex_unlock(&connfs_lock);
 	handle->fd = write_client_open(connfs_socket, node->cid, &written, error, sizeof error);
+	pthread_mutex_lock(&connfs_lock);
 	return handle->fd >= 0 ? 0 : connfs_capture_error(node->cid, written.failure);
 }
 
-/* Writes the history of a connection, which is in the list; an error number, or 0. */
+/* The ends of a connection, as text. */
+struct connfs_ends {
+	char local_address[64], local_port[8];
+	char remote_address[64], remote_port[8];
+};
+
+/* Copies the ends of a connection, which is in the list; an error number, or 0. */
 static int
-connfs_open_history(struct connfs_handle *handle, const struct connfs_node *node)
+connfs_copy_ends(uint64_t cid, struct connfs_ends *ends)
 {
 	const struct connection_row *row;
-	struct history_request request = {.socket = connfs_socket, .cid = node->cid};
-	char error[4096];
 
 	if (!connfs_refresh(CONNFS_FRESH_S))
 		return EIO;
-	row = connfs_find(node->cid);
+	row = connfs_find(cid);
 	if (row == NULL)
 		return ENOENT;
-	request.local_address = row->values[CONNFS_LADDR];
-	request.local_port = row->values[CONNFS_LPORT];
-	request.remote_address = row->values[CONNFS_RADDR];
-	request.remote_port = row->values[CONNFS_RPORT];
+	snprintf(ends->local_address, sizeof ends->local_address, "%s", row->values[CONNFS_LADDR]);
+	snprintf(ends->local_port, sizeof ends->local_port, "%s", row->values[CONNFS_LPORT]);
+	snprintf(ends->remote_address, sizeof ends->remote_address, "%s", row->values[CONNFS_RADDR]);
+	snprintf(ends->remote_port, sizeof ends->remote_port, "%s", row->values[CONNFS_RPORT]);
+	return 0;
+}
+
+/* Writes the history of a connection; an error number, or 0. */
+static int
+connfs_open_history(struct connfs_handle *handle, const struct connfs_node *node)
+{
+	struct connfs_ends ends;
+	struct history_request request = {.socket = connfs_socket,
+					  .cid = node->cid,
+					  .local_address = ends.local_address,
+					  .local_port = ends.local_port,
+					  .remote_address = ends.remote_address,
+					  .remote_port = ends.remote_port};
+	int error = connfs_copy_ends(node->cid, &ends);
+	char reason[4096];
+	bool done;
+
+	if (error != 0)
+		return error;
 	handle->bytes = malloc(HISTORY_TEXT_MAX);
 	if (handle->bytes == NULL)
 		return ENOMEM;
-	if (!history_read(&request, handle->bytes, error, sizeof error))
-		return connfs_capture_error(node->cid, errno);
+	pthread_mutex_unlock(&connfs_lock);
+	done = history_read(&request, handle->bytes, reason, sizeof reason);
+	error = errno;
+	pthread_mutex_lock(&connfs_lock);
+	if (!done)
+		return connfs_capture_error(node->cid, error);
 	handle->length = strlen(handle->bytes);
 	return 0;
 }
@@ -830,17 +864,73 @@ connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
 		connfs_close(handle);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- threads */
+
+static void
+connfs_lookup_locked(fuse_req_t request, fuse_ino_t inode, const char *name)
+{
+	pthread_mutex_lock(&connfs_lock);
+	connfs_lookup(request, inode, name);
+	pthread_mutex_unlock(&connfs_lock);
+}
+
+static void
+connfs_getattr_locked(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
+{
+	pthread_mutex_lock(&connfs_lock);
+	connfs_getattr(request, inode, file);
+	pthread_mutex_unlock(&connfs_lock);
+}
+
+static void
+connfs_opendir_locked(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
+{
+	pthread_mutex_lock(&connfs_lock);
+	connfs_opendir(request, inode, file);
+	pthread_mutex_unlock(&connfs_lock);
+}
+
+static void
+connfs_open_locked(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
+{
+	pthread_mutex_lock(&connfs_lock);
+	connfs_open(request, inode, file);
+	pthread_mutex_unlock(&connfs_lock);
+}
+
+static void
+connfs_read_locked(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, struct fuse_file_info *file)
+{
+	pthread_mutex_lock(&connfs_lock);
+	connfs_read(request, inode, size, offset, file);
+	pthread_mutex_unlock(&connfs_lock);
+}
+
 static const struct fuse_lowlevel_ops connfs_operations = {
-    .lookup = connfs_lookup,
-    .getattr = connfs_getattr,
+    .lookup = connfs_lookup_locked,
+    .getattr = connfs_getattr_locked,
     .readlink = connfs_readlink,
-    .opendir = connfs_opendir,
-    .readdir = connfs_read,
+    .opendir = connfs_opendir_locked,
+    .readdir = connfs_read_locked,
     .releasedir = connfs_release,
-    .open = connfs_open,
-    .read = connfs_read,
+    .open = connfs_open_locked,
+    .read = connfs_read_locked,
     .release = connfs_release,
 };
+
+/* Serves requests in several threads until the end; false on failure. */
+static bool
+connfs_loop(struct fuse_session *session)
+{
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	bool done;
+
+	if (config == NULL)
+		return false;
+	done = fuse_session_loop_mt(session, config) >= 0;
+	fuse_loop_cfg_destroy(config);
+	return done;
+}
 
 /* ----------------------------------------------------------------------------------------------------- command line */
 
@@ -937,7 +1027,7 @@ connfs_serve(struct fuse_session *session, const struct fuse_cmdline_opts *optio
 		return EXIT_FAILURE;
 	if (fuse_session_mount(session, options->mountpoint) == 0) {
 		if (fuse_daemonize(options->foreground) == 0)
-			status = fuse_session_loop(session) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+			status = connfs_loop(session) ? EXIT_SUCCESS : EXIT_FAILURE;
 		fuse_session_unmount(session);
 	}
 	fuse_remove_signal_handlers(session);
