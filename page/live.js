@@ -27,8 +27,9 @@ const perSecond = grow => live.samples.slice(1).map((sample, i) => grow(live.sam
 const now = states => live.samples.slice(1).map(sample =>
 	states.reduce((sum, state) => sum + valueOf(sample, `connections_by_state{proto="tcp",state="${state}"}`), 0));
 
+// The weights are those of netobs report, so far as the counters tell the findings apart.
 function liveSentence(topic, count, found, fine, weight) {
-	return { topic, weight: count * weight, text: count ? found : fine, evidence: [] };
+	return { topic, weight, text: count ? found : fine, evidence: [] };
 }
 
 const ended = (from, to, reason) => growth(from, to, 'connections_ended_total{proto="tcp"', `reason="${reason}"}`);
@@ -52,22 +53,25 @@ function liveVerdict(from, to) {
 	const handshakes = gained(from, to, "tcp_handshake_seconds", "0.25"), answers = gained(from, to, "answer_seconds", "0.5");
 	return [
 		liveSentence("capture", dropped, `${plural(dropped, "frame")} could not be observed: what is said below may miss something.`,
-			"Every frame was observed.", 25),
-		liveSentence("no-answer", silent, `${plural(silent, "connection attempt")} had no answer.`, "No connection attempt timed out without an answer.", 50),
-		liveSentence("refused", refused, `${plural(refused, "connection")} ${refused === 1 ? "was" : "were"} refused.`, "No connection was refused.", 40),
+			"Every frame was observed.", 25 * dropped),
+		liveSentence("no-answer", silent, `${plural(silent, "connection attempt")} had no answer.`, "No connection attempt timed out without an answer.", 50 * silent),
+		liveSentence("refused", refused, `${plural(refused, "connection")} ${refused === 1 ? "was" : "were"} refused.`, "No connection was refused.", 40 * refused),
 		liveSentence("reset", client + server, `${plural(client + server, "connection")} ${client + server === 1 ? "was" : "were"} reset, ` +
-			`${count(client)} by the client and ${count(server)} by the server.`, "No connection was reset.", 20),
+			`${count(client)} by the client and ${count(server)} by the server.`, "No connection was reset.",
+		10 * client + 40 * server),
 		liveSentence("dns", timedOut, `${count(timedOut)} DNS ${timedOut === 1 ? "query was" : "queries were"} not answered in time.`,
-			"No DNS query that was read timed out without an answer.", 40),
+			"No DNS query that was read timed out without an answer.", 40 * timedOut),
 		liveSentence("slow-server", answers.slow, `${plural(answers.slow, "answer")} of ${count(answers.number)} took longer than 500 ms; ` +
-			`the mean is ${duration(Math.round(answers.mean * 1e6))}.`, noneSlow(answers, "answer", "500 ms"), 30),
+			`the mean is ${duration(Math.round(answers.mean * 1e6))}.`, noneSlow(answers, "answer", "500 ms"), 30 * answers.slow),
 		liveSentence("handshake", handshakes.slow, `${plural(handshakes.slow, "handshake")} of ${count(handshakes.number)} took longer than 250 ms; ` +
-			`the mean is ${duration(Math.round(handshakes.mean * 1e6))}.`, noneSlow(handshakes, "handshake", "250 ms"), 20),
+			`the mean is ${duration(Math.round(handshakes.mean * 1e6))}.`, noneSlow(handshakes, "handshake", "250 ms"),
+		20 * handshakes.slow),
 		liveSentence("zero-window", windows, `Receive windows were closed ${plural(windows, "time")}, ${count(side("client"))} by clients and ` +
-			`${count(side("server"))} by servers.`, "No receive window was closed.", 15),
+			`${count(side("server"))} by servers.`, "No receive window was closed.", 15 * windows),
 		liveSentence("retransmissions", resent, `${plural(resent, "segment")} ${resent === 1 ? "was" : "were"} sent again: ` +
 			["timeout", "fast", "tail-loss-probe", "syn", "spurious"].map(name => `${count(kind(name))} ${name}`).join(", ") + ".",
-		"Nothing was sent again.", 2),
+		"Nothing was sent again.",
+		10 * kind("timeout") + 5 * kind("syn") + 2 * (kind("fast") + kind("tail-loss-probe")) + kind("spurious")),
 	].sort((a, b) => b.weight - a.weight);
 }
 
