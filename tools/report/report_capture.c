@@ -8,6 +8,15 @@
 
 #include "tools/report/report_lines.h"
 
+/* The capture has the answer to a SYN or a SYN-ACK if it continues for so long behind it, ns. */
+#define ANSWER_NS 3000000000u
+
+/* Bytes of a request on a connection that has had answers; shorter data is often a control message without answer. */
+#define REQUEST_MIN 64u
+
+/* A peer is silent if it does not answer so many retransmissions. */
+#define SILENT_REPEATS 3u
+
 static void
 report_frames_add(struct report_capture *capture, uint64_t packet)
 {
@@ -86,6 +95,20 @@ report_take_event(struct report_capture *capture, struct report_line *line, enum
 		end->packets[event] = packet;
 }
 
+/* Counts a retransmission that follows another one directly, or starts to count.  `line`: read up to its id. */
+static void
+report_take_repeat(struct report_repeats *repeats, struct report_line *line, uint64_t packet)
+{
+	uint64_t time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	uint64_t segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
+	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
+
+	if (repeats->count == 0 || segments != repeats->segments + 1 || received != repeats->received)
+		*repeats = (struct report_repeats){.packet = packet, .time = time, .received = received};
+	repeats->count++;
+	repeats->segments = segments;
+}
+
 static void
 report_take_retransmission(struct report_capture *capture, struct report_line *line)
 {
@@ -97,6 +120,7 @@ report_take_retransmission(struct report_capture *capture, struct report_line *l
 		return;
 	if (end->packets[REPORT_RESENT] == 0)
 		end->packets[REPORT_RESENT] = packet;
+	report_take_repeat(&end->repeats, line, packet);
 	report_line_text(line, "tcpr_kindstr", kind, sizeof(kind));
 	end->resends |= strcmp(kind, "syn") != 0 && strcmp(kind, "spurious") != 0;
 }
@@ -137,6 +161,42 @@ report_take_missing(struct report_capture *capture, struct report_line *line)
 	first = (uint32_t)report_line_number(line, "tcps_irs", 0) + 1;
 	acknowledged = (uint32_t)report_line_number(line, "tcps_rack", 0);
 	end->missing = acknowledged - first - (uint32_t)report_line_number(line, "tcps_rcv_bytes", 0);
+}
+
+static void
+report_take_request(struct report_capture *capture, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	struct report_end_events *end = report_take_end(capture, line);
+
+	if (end == NULL)
+		return;
+	end->request.packet = packet;
+	end->request.time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	end->request.received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
+	end->request.segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
+	end->request.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
+}
+
+static void
+report_take_finish(struct report_capture *capture, struct report_line *line)
+{
+	struct report_end_events *end = report_take_end(capture, line);
+
+	if (end != NULL && end->finish_time == 0)
+		end->finish_time = (uint64_t)report_line_number(line, "cs_ts", 0);
+}
+
+static void
+report_take_syn_ack(struct report_capture *capture, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	struct report_end_events *end = report_take_end(capture, line);
+
+	if (end == NULL)
+		return;
+	end->syn_ack_packet = packet;
+	end->syn_ack_time = (uint64_t)report_line_number(line, "cs_ts", 0);
 }
 
 static void
@@ -195,6 +255,9 @@ report_take_line(const char *text, size_t length, void *context)
 	    {"ip-receive\"", report_take_ip},
 	    {"connection-end\"", report_take_record},
 	    {"tcp-retransmit\"", report_take_retransmission},
+	    {"report-request\"", report_take_request},
+	    {"report-finish\"", report_take_finish},
+	    {"report-syn-ack\"", report_take_syn_ack},
 	    {"dns-timeout\"", report_take_query},
 	    {"report-reset\"", report_take_reset},
 	    {"report-refusal\"", report_take_reset},
@@ -231,6 +294,8 @@ report_take_note(const char *line, void *context)
 			capture->read = value;
 		else if (strcmp(name, "truncated") == 0)
 			capture->truncated = value;
+		else if (strcmp(name, "capture.dropped") == 0 || strcmp(name, "capture.interface-dropped") == 0)
+			capture->dropped += value;
 		else if (strcmp(name, "capture.damaged") == 0)
 			capture->damaged = value;
 		else if (strcmp(name, "capture.unsupported") == 0)
@@ -273,6 +338,92 @@ report_check_windows(const struct report_capture *capture, struct report_record 
 	}
 }
 
+/* The time of the first FIN or RST behind a time; the end of the connection if there is none. */
+static uint64_t
+report_finish_time(const struct report_end_events *client, const struct report_end_events *server, uint64_t end)
+{
+	uint64_t first = end;
+
+	if (client->finish_time != 0 && client->finish_time < first)
+		first = client->finish_time;
+	if (server->finish_time != 0 && server->finish_time < first)
+		first = server->finish_time;
+	return first;
+}
+
+/* A connection that has not ended: nothing comes before the capture ends. */
+static uint64_t
+report_record_until(const struct report_capture *capture, const struct report_record *record)
+{
+	return record->reason == REPORT_CAPTURE_END ? capture->volume.last : record->end;
+}
+
+/* The latest request, if the server has sent segments behind it, but no data. */
+static void
+report_check_request(const struct report_capture *capture, struct report_record *record)
+{
+	const struct report_end_events *client = report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid);
+	const struct report_end_events *server = report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid);
+	uint64_t until = report_finish_time(client, server, report_record_until(capture, record));
+
+	if (client->request.packet == 0 || record->ends[REPORT_SERVER].bytes > client->request.received ||
+	    record->ends[REPORT_SERVER].segments <= client->request.segments || until <= client->request.time)
+		return;
+	if (record->ends[REPORT_SERVER].bytes > 0 && client->request.length < REQUEST_MIN)
+		return;
+	/* Closing at once is how connections end, unless the server has sent nothing at all. */
+	if (until - client->request.time < 1000ull * REPORT_SLOW_ANSWER_US &&
+	    (until != server->finish_time || record->ends[REPORT_SERVER].bytes > 0))
+		return;
+	record->open_request.packet = client->request.packet;
+	record->open_request.us = (until - client->request.time) / 1000;
+	record->open_request.end = until == server->finish_time ? REPORT_SERVER : REPORT_CLIENT;
+	record->open_request.closed = until == client->finish_time || until == server->finish_time;
+}
+
+/* Retransmissions up to the end to which the peer sends nothing.  A RST or FIN of the end itself may follow them. */
+static void
+report_check_silence(const struct report_capture *capture, struct report_record *record)
+{
+	for (size_t i = 0; i < REPORT_ENDS; i++) {
+		const struct report_end *end = &record->ends[i], *peer = &record->ends[1 - i];
+		const struct report_repeats *repeats = &report_ends_find(&capture->ends, end->cid)->repeats;
+
+		if (repeats->count < SILENT_REPEATS || repeats->received != peer->segments ||
+		    repeats->segments + 1 < end->segments || record->end <= repeats->time)
+			continue;
+		record->silence = (struct report_silence){.packet = repeats->packet,
+							  .us = (record->end - repeats->time) / 1000,
+							  .repeats = repeats->count,
+							  .end = (uint8_t)i};
+	}
+}
+
+/* What the events of the ends of a TCP connection show when all of the capture is known. */
+static void
+report_check_tcp(const struct report_capture *capture, struct report_record *record)
+{
+	const struct report_end_events *client = report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid);
+	const struct report_end_events *server = report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid);
+
+	record->unanswered = record->reason == REPORT_NO_ANSWER ||
+			     (report_record_is_attempt(record) &&
+			      (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS));
+	record->half_open = report_record_is_half_open(record) &&
+			    (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS);
+	if (server->syn_ack_time > record->start)
+		record->syn_ack_us = (int64_t)((server->syn_ack_time - record->start) / 1000);
+	record->syn_ack_packet = server->syn_ack_packet;
+	record->missing = (uint64_t)client->missing + server->missing;
+	if (record->unanswered || record->half_open)
+		return;
+	report_check_silence(capture, record);
+	if (record->silence.packet == 0)
+		report_check_request(capture, record);
+	if (record->silence.packet != 0 || record->open_request.packet != 0)
+		record->score += REPORT_SCORE_FAILED;
+}
+
 void
 report_capture_read(struct report_capture *capture, const struct replay_source *source)
 {
@@ -283,7 +434,7 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--print-fields=probe,pkt_addr,pkt_ts,pkt_len,"
 	    "ip_ver,ip_plength,ip_saddr,ip_daddr,ipv4_ident,ipv4_offset,ipv4_protocol,ipv6_nexthdr,"
 	    "cs_cid,cs_ts,ci_cid,ci_ts,dns_id,"
-	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcpr_kindstr,"
+	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcps_rcv_segs,tcpr_kindstr,"
 	    "tcp_sport,tcp_dport,tcp_seq,tcp_ack,tcp_flags,tcp_window,tcp_payload,tcp_checksum,"
 	    "udp_sport,udp_dport,udp_length,udp_checksum,"
 	    "cr_client,cr_server,cr_client_port,cr_server_port,cr_client_cid,cr_server_cid,cr_role,cr_protocol,"
@@ -302,6 +453,10 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--formula=report-refusal = tcp-receive where tcp_flags & RST && tcps_state in {syn-sent, closed}",
 	    "--formula=report-closed-window = tcp-send where "
 	    "!(tcp_flags & SYN) && (tcp_window == 0 || tcp_flags & RST)",
+	    "--formula=report-request = tcp-send where "
+	    "tcp_payload > 0 && tcp_flags & PSH && tcps_active == 1 && tcps_retransmit != 1",
+	    "--formula=report-finish = tcp-send where tcp_flags & (FIN|RST) && tcps_retransmit != 1",
+	    "--formula=report-syn-ack = tcp-send where tcp_flags & SYN && tcp_flags & ACK",
 	    "--formula=report-opening = tcp-accept-established where cs_ts - tcps_start >= 250ms",
 	    /* Not of each segment; the FIN of the peer takes a number, too. */
 	    "--formula=report-missing = tcp-send where (tcp_flags & (FIN|RST|PSH) || tcps_snd_segs % 16 == 0) && "
@@ -319,8 +474,12 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	capture->status = replay_run_netobsd(source, more, sizeof(more) / sizeof(more[0]), report_take_line,
 					     report_take_note, capture);
 	report_volume_end(&capture->volume);
-	for (size_t i = 0; i < capture->records.count; i++)
+	for (size_t i = 0; i < capture->records.count; i++) {
+		if (capture->records.list[i].protocol != IPPROTO_TCP)
+			continue;
 		report_check_windows(capture, &capture->records.list[i]);
+		report_check_tcp(capture, &capture->records.list[i]);
+	}
 }
 
 uint64_t
@@ -356,7 +515,6 @@ report_capture_event(const struct report_capture *capture, const struct report_r
 	if (event == REPORT_EVENTS)
 		return 0;
 	return report_capture_frame(
-	    capture,
-	    report_earlier(report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid)->packets[event],
-			   report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid)->packets[event]));
+	    capture, report_earlier(report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid)->packets[event],
+				    report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid)->packets[event]));
 }

@@ -42,7 +42,7 @@ struct report_capture {
 	struct report_ends ends;
 	struct report_duplicates duplicates;
 	struct report_unanswered dns;
-	uint64_t dropped;				     /* frames that the kernel dropped in a live capture */
+	uint64_t dropped;				     /* frames that the kernel or an interface dropped */
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
 	uint64_t read; /* counter of netobsd: frames, with those outside of --from and --to */
 	uint64_t packet;				     /* id of the frame that was counted last, 0 it is read */

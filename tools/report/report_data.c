@@ -120,14 +120,18 @@ static void
 report_put_verdict(FILE *file, const struct report_capture *capture)
 {
 	struct report_sentence sentences[REPORT_SENTENCES];
+	const char *comma = "";
 
 	report_verdict_make(sentences, capture);
 	fputs(",\"verdict\":[", file);
 	for (size_t i = 0; i < REPORT_SENTENCES; i++) {
 		const struct report_sentence *sentence = &sentences[i];
 
-		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%" PRIu64 ",\"text\":", i > 0 ? "," : "",
-			sentence->topic, sentence->weight);
+		if (sentence->text[0] == '\0')
+			continue;
+		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%" PRIu64 ",\"text\":", comma, sentence->topic,
+			sentence->weight);
+		comma = ",";
 		report_put_json(file, sentence->text);
 		fputs(",\"evidence\":[", file);
 		for (size_t e = 0; e < sentence->evidence_count; e++)

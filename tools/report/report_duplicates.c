@@ -7,7 +7,7 @@
 #define IDENTIFIED_NS 10000000u
 #define PLAIN_NS      1000000u
 
-/* More duplicates in a row are packets of a sender that gives all of them one identification. */
+/* More duplicates, or one that comes later, are packets of a sender that gives all of them one identification. */
 #define COPIES_MAX 3u
 
 /* FNV-1a, 64 bits. */
@@ -46,20 +46,19 @@ report_duplicates_compare(struct report_duplicates *duplicates, uint64_t hash, u
 {
 	struct report_latest *latest = &duplicates->latest[(hash ^ hash >> 32) % REPORT_LATEST];
 	uint64_t distance = time > latest->time ? time - latest->time : latest->time - time;
-	bool same = latest->hash == hash && distance <= longest;
 
 	duplicates->packets++;
-	latest->hash = hash;
-	latest->time = time;
-	if (!same) {
+	if (latest->hash != hash) {
+		latest->hash = hash;
 		latest->copies = 0;
+	} else if (latest->copies == COPIES_MAX || (latest->copies < COPIES_MAX && distance > longest)) {
+		duplicates->copies -= latest->copies;
+		latest->copies = COPIES_MAX + 1;
 	} else if (latest->copies < COPIES_MAX) {
 		latest->copies++;
 		duplicates->copies++;
-	} else if (latest->copies == COPIES_MAX) {
-		latest->copies++;
-		duplicates->copies -= COPIES_MAX;
 	}
+	latest->time = time;
 }
 
 unsigned

@@ -23,19 +23,19 @@
 #define REPORT_PLAIN "pkt_addr <= 50000"
 
 /* The formulas of packets without an identification. */
-#define REPORT_PLAIN_SEGMENT  "report-plain-segment = tcp-receive where " REPORT_PLAIN " && tcp_payload > 0"
-#define REPORT_PLAIN_DATAGRAM "report-plain-datagram = udp-receive where " REPORT_PLAIN \
-			      " && udp_checksum != 0 && pkt_csum == \"ok\""
+#define REPORT_PLAIN_SEGMENT "report-plain-segment = tcp-receive where " REPORT_PLAIN " && tcp_payload > 0"
+#define REPORT_PLAIN_DATAGRAM \
+	"report-plain-datagram = udp-receive where " REPORT_PLAIN " && udp_checksum != 0 && pkt_csum == \"ok\""
 
 struct report_latest {
 	uint64_t hash, time;
-	unsigned copies; /* duplicates in a row */
+	unsigned copies; /* duplicates; above the limit: the sender repeats its identifications */
 };
 
 struct report_duplicates {
-	uint64_t packets;	/* packets that were compared */
-	uint64_t copies;	/* of these, duplicates */
-	uint64_t identified;	/* packet id of the latest packet with an identification */
+	uint64_t packets;    /* packets that were compared */
+	uint64_t copies;     /* of these, duplicates */
+	uint64_t identified; /* packet id of the latest packet with an identification */
 	struct report_latest latest[REPORT_LATEST];
 };
 

@@ -2,36 +2,42 @@
 #include "tools/report/report_ends.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Entries of the first table. */
+/* Slots of the first table. */
 #define SIZE_FIRST 1024u
 
 /* The slot of an id, or the free slot where it belongs.  Consecutive ids are in distant slots (Fibonacci hashing). */
-static struct report_end_events *
+static uint32_t *
 report_ends_slot(const struct report_ends *ends, uint64_t cid)
 {
 	size_t at = (size_t)(cid * 0x9e3779b97f4a7c15u >> 32) & (ends->size - 1);
 
-	while (ends->list[at].cid != 0 && ends->list[at].cid != cid)
+	while (ends->slots[at] != 0 && ends->list[ends->slots[at] - 1].cid != cid)
 		at = (at + 1) & (ends->size - 1);
-	return &ends->list[at];
+	return &ends->slots[at];
 }
 
-/* Doubles the table; false if out of memory. */
+/* Doubles the list and the table, of which at most half of the slots are in use; false if out of memory. */
 static bool
 report_ends_grow(struct report_ends *ends)
 {
-	struct report_ends grown = {.size = ends->size == 0 ? SIZE_FIRST : 2 * ends->size, .count = ends->count};
+	size_t size = ends->size == 0 ? SIZE_FIRST : 2 * ends->size;
+	struct report_end_events *list = reallocarray(ends->list, size / 2, sizeof(*list));
+	uint32_t *slots = calloc(size, sizeof(*slots));
 
-	grown.list = calloc(grown.size, sizeof(*grown.list));
-	if (grown.list == NULL)
+	if (list != NULL)
+		ends->list = list;
+	if (list == NULL || slots == NULL) {
+		free(slots);
 		return false;
-	for (size_t i = 0; i < ends->size; i++) {
-		if (ends->list[i].cid != 0)
-			*report_ends_slot(&grown, ends->list[i].cid) = ends->list[i];
 	}
-	free(ends->list);
-	*ends = grown;
+	free(ends->slots);
+	ends->slots = slots;
+	ends->size = size;
+	ends->capacity = size / 2;
+	for (size_t i = 0; i < ends->count; i++)
+		*report_ends_slot(ends, list[i].cid) = (uint32_t)(i + 1);
 	return true;
 }
 
@@ -39,24 +45,34 @@ struct report_end_events *
 report_ends_of(struct report_ends *ends, int64_t cid)
 {
 	struct report_end_events *end;
+	uint32_t *slot;
 
 	if (cid <= 0)
 		return NULL;
-	/* At most half of the slots are in use. */
-	if (2 * ends->count >= ends->size && !report_ends_grow(ends))
+	if (ends->count == ends->capacity && !report_ends_grow(ends))
 		return NULL;
-	end = report_ends_slot(ends, (uint64_t)cid);
-	if (end->cid == 0) {
-		end->cid = (uint64_t)cid;
-		ends->count++;
-	}
+	slot = report_ends_slot(ends, (uint64_t)cid);
+	if (*slot != 0)
+		return &ends->list[*slot - 1];
+	end = &ends->list[ends->count++];
+	memset(end, 0, sizeof(*end));
+	end->cid = (uint64_t)cid;
+	*slot = (uint32_t)ends->count;
 	return end;
+}
+
+void
+report_ends_free(struct report_ends *ends)
+{
+	free(ends->list);
+	free(ends->slots);
 }
 
 const struct report_end_events *
 report_ends_find(const struct report_ends *ends, uint64_t cid)
 {
 	static const struct report_end_events none;
+	uint32_t slot = ends->size == 0 || cid == 0 ? 0 : *report_ends_slot(ends, cid);
 
-	return ends->size == 0 || cid == 0 ? &none : report_ends_slot(ends, cid);
+	return slot == 0 ? &none : &ends->list[slot - 1];
 }

@@ -11,25 +11,48 @@
  * window, a retransmission, the ACK that completes a slow handshake. */
 enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_OPENED, REPORT_EVENTS };
 
+/* Retransmissions of an end in a row, without any segment between them or of its peer. */
+struct report_repeats {
+	uint64_t count;
+	uint64_t packet, time;	     /* of the first one */
+	uint64_t segments, received; /* segments that the end had sent and received by the last one */
+};
+
+/* The latest request of a client. */
+struct report_request_event {
+	uint64_t packet, time;
+	uint64_t received; /* bytes that the server had sent before it */
+	uint64_t segments; /* segments that the server had sent before it */
+	uint32_t length;   /* payload bytes of its last segment */
+};
+
 /* Times ns since the epoch; packet ids 0: none. */
 struct report_end_events {
-	uint64_t cid;			 /* 0: the entry is free */
+	uint64_t cid;
 	uint64_t packets[REPORT_EVENTS]; /* ids of the first packet of each kind */
 	uint64_t closed_packet;		 /* the segment that closed the window last */
 	uint64_t closed_time;		 /* its time */
 	uint64_t closed_segments;	 /* segments that the end had sent by the last one that shows it closed */
 	uint32_t missing;		 /* bytes that it acknowledges and that are not in the capture */
 	bool resends;			 /* it has sent data again that was not acknowledged */
+	struct report_repeats repeats;
+	struct report_request_event request;
+	uint64_t finish_time;		       /* its first FIN or RST; 0 none */
+	uint64_t syn_ack_packet, syn_ack_time; /* its latest SYN-ACK */
 };
 
-/* A hash table; its size is a power of two. */
+/* Entries in the order in which they are made, and a hash table; its size is a power of two. */
 struct report_ends {
 	struct report_end_events *list;
-	size_t size, count;
+	size_t count, capacity;
+	uint32_t *slots; /* 1 + index in the list; 0: free */
+	size_t size;
 };
 
 /* The entry of an end, which is made if there is none; NULL if out of memory, or for an id that is not positive. */
 struct report_end_events *report_ends_of(struct report_ends *ends, int64_t cid);
+
+void report_ends_free(struct report_ends *ends);
 
 /* The entry of an end, one without events if there is none. */
 const struct report_end_events *report_ends_find(const struct report_ends *ends, uint64_t cid);

@@ -240,7 +240,7 @@ main(int argc, char **argv)
 	status = report_make(&request, capture);
 	free(capture->records.list);
 	free(capture->frames.packets);
-	free(capture->ends.list);
+	report_ends_free(&capture->ends);
 	free(capture);
 	free(request.files);
 	free(request.arguments);

@@ -162,6 +162,15 @@ report_record_is_attempt(const struct report_record *record)
 	       record->ends[REPORT_CLIENT].segments == 1 + record->resent_syn;
 }
 
+bool
+report_record_is_half_open(const struct report_record *record)
+{
+	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+
+	return record->protocol == IPPROTO_TCP && record->opened && client->flags == REPORT_FLAG_SYN &&
+	       (server->flags & REPORT_FLAG_SYN) != 0 && (server->flags & REPORT_FLAG_RST) == 0;
+}
+
 /* qsort(): most trouble first, then most bytes, then the order of the output. */
 static int
 report_record_compare(const void *a, const void *b)

@@ -39,6 +39,7 @@ enum report_reason {
 
 /* Flags of TCP, RFC 9293. */
 #define REPORT_FLAG_FIN 0x01u
+#define REPORT_FLAG_SYN 0x02u
 #define REPORT_FLAG_RST 0x04u
 #define REPORT_FLAG_ACK 0x10u
 
@@ -62,6 +63,23 @@ struct report_answer {
 	bool again; /* the answer itself was sent again, and its first copy is not in the capture */
 };
 
+/* The latest request of a client, if the server has sent no data behind it for REPORT_SLOW_ANSWER_US, or has closed
+ * without sending any. */
+struct report_open_request {
+	uint64_t packet; /* packet id; 0: none */
+	uint64_t us;	 /* from the request until an end closes, or to the end */
+	bool closed;	 /* an end has closed */
+	uint8_t end;	 /* the one that has closed */
+};
+
+/* Retransmissions at the end of a connection, to which the peer sends nothing. */
+struct report_silence {
+	uint64_t packet;  /* packet id of the first one; 0: none */
+	uint64_t us;	  /* from the first one to the end */
+	uint64_t repeats; /* their number */
+	uint8_t end;	  /* the end that sends them */
+};
+
 struct report_record {
 	struct report_end ends[REPORT_ENDS];
 	uint64_t uid; /* place in the output, so that the order is the same in every run */
@@ -70,10 +88,17 @@ struct report_record {
 	uint64_t zero_window_us, exchanges;
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
 	struct report_answer server, waited; /* if examined (report_exchanges.h): those that took longest */
+	uint64_t missing; /* bytes that an end acknowledges although the capture does not have them */
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */
 	uint8_t protocol;
-	bool opened; /* its opening is in the capture */
+	bool opened;		 /* its opening is in the capture */
+	bool unanswered;	 /* its SYN has no answer */
+	bool half_open;		 /* its SYN-ACK has no answer */
+	int64_t syn_ack_us;	 /* from the SYN to the SYN-ACK; 0 unknown */
+	uint64_t syn_ack_packet; /* packet id; 0 unknown */
+	struct report_open_request open_request;
+	struct report_silence silence;
 	enum report_reason reason;
 	char name[REPORT_NAME_SIZE];
 };
@@ -100,6 +125,9 @@ int64_t report_record_server_us(const struct report_record *record);
 
 /* Whether the capture ends while a client of TCP waits for an answer to its first SYN. */
 bool report_record_is_attempt(const struct report_record *record);
+
+/* Whether a server of TCP has answered the SYN, and the client has sent nothing behind its SYN. */
+bool report_record_is_half_open(const struct report_record *record);
 
 /* The word of a reason. */
 const char *report_reason_name(enum report_reason reason);

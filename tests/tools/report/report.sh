@@ -50,13 +50,13 @@ is "reset, by which end" "$(text reset)" \
 is "without answer" "$(text no-answer)" \
 	"1 connection attempt had no answer: the host is away, or a firewall drops them; for example to 198.51.100.2 port 83, an address that answers other connections."
 is "a slow server" "$(text slow-server)" \
-	"Answers were slow on 1 connection: one took 500 ms or longer, the longest 1.300 s; for example of 198.51.100.2 port 81."
+	"On 1 connection the server sent nothing for 500 ms or longer after data of the client; the longest time was 1.300 s, of 198.51.100.2 port 81."
 is "a client that thinks is no slow server" "$(text slow-client)" \
-	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is the handshake, the client's, the transfer, or a pause."
+	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is handshake, waiting for the client, transfer, or idle."
 is "a closed window, of which end" "$(text zero-window | sed 's/,* for at most.*//')" \
 	"Receive windows were closed 1 time on 1 connection, 0 by clients and 1 by servers"
 is "a SYN that is sent again" "$(text retransmissions)" \
-	"2 segments were sent again on 1 connection, 2 by clients and 0 by servers: 2 SYN."
+	"2 segments were sent again on 1 connection, 2 by clients and 0 by servers: 2 SYN or SYN-ACK."
 is "no handshake is slow" "$(text handshake)" "No handshake took 250 ms or longer; the longest took 20.000 ms."
 is "no DNS query is without answer" "$(text dns)" "No DNS query timed out without an answer."
 is "ten sentences, the heaviest first" \
@@ -98,13 +98,13 @@ is "probes of a closed window with data are no retransmissions" "$(text retransm
 is "in the ladder neither" "$(data "[s[8] for s in data['details'][0]['segments'] if s[8]]")" "[6, 6, 6, 6]"
 verdict_case lost
 is "a lost request or answer makes no slow server" "$(text slow-server)" \
-	"Answers were slow on 2 connections: one took 500 ms or longer, the longest 900.000 ms; for example of 198.51.100.2 port 81. On 2 connections an answer took that long only because it or its request was sent again, the longest 1.220 s: that is the time of the network."
+	"On 2 connections the server sent nothing for 500 ms or longer after data of the client; the longest time was 900.000 ms, of 198.51.100.2 port 81. On 2 connections an answer took that long only because it or its request was sent again, the longest 1.220 s: that is the time of the network."
 is "the packets of requests and answers" "$(evidence slow-server)" \
 	"[(81, 'request in packet 15 and again in packet 16, answer in packet 17'), (82, 'request in packet 28, answer in packet 29'), (80, 'request in packet 4 and again in packet 6, answer in packet 7'), (83, 'request in packet 37, answer sent again in packet 39')]"
 is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server']['evidence']]")" "[17, 29, 7, 39]"
 verdict_case stuck
 is "windows that are not opened again" "$(text zero-window)" \
-	"Receive windows were closed 5 times on 4 connections, 2 by clients and 3 by servers, for at most 2.930 s on one connection: the program at that end reads too slowly. 2 were not opened again, 1 of clients and 1 of servers: the program of the client 192.0.2.1 port 40000 has stopped reading, 2.930 s before the end."
+	"Receive windows were closed 5 times on 4 connections, 2 by clients and 3 by servers, for at most 2.930 s at a time: the program of the client 192.0.2.1 port 40000 reads too slowly. 2 were not opened again, 1 of clients and 1 of servers: the program of the client 192.0.2.1 port 40000 has stopped reading, 2.930 s before the end."
 is "the packets that closed them" "$(evidence zero-window)" \
 	"[(80, 'packet 19'), (81, 'packet 14'), (82, 'packet 16'), (83, 'packet 31')]"
 for version in twice twice6; do
@@ -126,9 +126,35 @@ is "nor in the times of segments" "$(data "max(s[0] for d in data['details'] for
 verdict_case lossy
 is "data that the capture lacks" "$(text capture)" \
 	"The capture itself has gaps, which are no fault of the network: 1 connection lacks data (1000 bytes that the receiver acknowledges)."
+is "and on which connection" "$(data "[e[0] for e in verdict['capture']['evidence']]")" "[0]"
+verdict_case snap
+is "a snapshot length that cuts headers" "$(data "[data['verdict'][0]['topic'], data['connections']]") $(text capture)" \
+	"['capture', 4] The snapshot length is too small: 18 of 26 packets are cut in their headers, so that this page lacks most of the traffic."
+verdict_case only_queries
+is "a capture without TCP" "$(text capture) $(data "verdict['capture']['weight']")" "There is no TCP connection. 0"
+python3 "$top/tests/daemon/capture/formats_captures.py" statistics "$tmp/statistics.pcapng"
+report "$tmp/statistics.pcapng" >"$tmp/page" 2>"$tmp/err"
+is "frames that the interfaces of a pcapng file dropped" "$(text capture)" \
+	"The capture itself has gaps, which are no fault of the network: 2228 frames were dropped."
 verdict_case handshake
 is "a slow handshake, and its packet" "$(text handshake) $(evidence handshake)" \
-	"1 handshake took 250 ms or longer, the longest 320.000 ms; for example to 198.51.100.2 port 81. [(81, 'packet 9')]"
+	"1 handshake took 250 ms or longer: 1 for want of the SYN-ACK of the server; the longest took 320.000 ms, to 198.51.100.2 port 81. [(81, 'packet 8')]"
+verdict_case slow_ack
+is "of which the client's ACK is late" "$(text handshake) $(evidence handshake)" \
+	"1 handshake took 250 ms or longer: 1 for want of the ACK of the client; the longest took 400.000 ms, to 198.51.100.2 port 80. [(80, 'packet 3')]"
+verdict_case hung
+is "requests without answer" "$(text open-request) $(evidence open-request)" \
+	"6 requests were never answered: the server received them and sent nothing; for example by 198.51.100.2 port 82, where the server closed the connection after 4.000 s. [(82, 'packet 15'), (83, 'packet 22'), (88, 'packet 29'), (81, 'packet 9'), (80, 'packet 4')]"
+verdict_case silent
+is "connections that fall silent" "$(text silent) $(evidence silent)" \
+	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, received 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, 'packet 8'), (81, 'packet 13')]"
+is "are no servers that do not answer" "$(evidence open-request)" "[(82, 'packet 14')]"
+verdict_case half_open
+is "handshakes that are never completed" "$(text half-open) $(evidence half-open)" \
+	"2 connections were never established: the SYN-ACK had no ACK. It does not reach the client, or the SYN is one of a flood with wrong addresses; for example to 198.51.100.2 port 80. [(80, 'packet 6'), (81, 'packet 4')]"
+verdict_case scan
+is "a scan, and a SYN at the end of the capture" "$(text no-answer)" \
+	"20 connection attempts had no answer: the host is away, or a firewall drops them; for example to 20 ports of 198.51.100.2, an address that answers other connections."
 verdict_case queries
 is "DNS queries without answer, and their packets" "$(text dns) $(evidence dns)" \
 	"2 DNS queries were not answered in time; the first by 198.51.100.2 port 53. [(53, 'packet 3'), (53, 'packet 4')]"
@@ -212,7 +238,7 @@ is "a flood of RST is cut behind the segments of its end, and shows its beginnin
 	"$(data "(lambda s: [sum(1 for x in s if x[2] == 0), sum(1 for x in s if x[2] == 1)])(data['details'][0]['segments'])")" "[3, 2100]"
 python3 "$top/tests/tools/report/reset_cases.py" "$tmp/resets.pcap"
 report "$tmp/resets.pcap" >"$tmp/page"
-is "which end has reset, and when" "$(text reset)" "3 connections were reset, 2 by the client and 1 by the server: 1 before it was established, 1 behind the FIN of the same end, when it had closed; for example with 198.51.100.2 port 80."
+is "which end has reset, and when" "$(text reset)" "3 connections were reset, 2 by the client and 1 by the server: 1 before it was established, 1 after its own FIN, because the program had closed already, which is usually harmless; for example with 198.51.100.2 port 80."
 is "the packets are the RST that had an effect" "$(data "[e[1] for e in verdict['reset']['evidence']]")" "[7, 17, 14]"
 # Frames at 1970 and in 2106.
 python3 - "$tmp/far.pcap" <<'PYTHON'

@@ -17,6 +17,16 @@ stamps    the first frame is from the year 1970, the eighth, in the middle of a 
 lossy     a connection of which the capture lacks a segment that the client acknowledges
 handshake a client whose SYN,ACK comes late
 queries   DNS queries without answers
+only_queries  a DNS query with its answer
+snap      the connection and the queries of `twice`, each packet cut to 30 bytes
+hung      servers that acknowledge a request and send no data: the client closes after 2 s, the client resets, the server
+          closes, the capture ends; a server that answers, one that closes at once, a client that closes,
+          and control messages, and a request, behind answers
+silent    data, and a FIN, that are sent again three times without any segment of the peer; data of which the third copy has an
+          ACK; data that is sent again twice
+half_open  a SYN-ACK that is sent again without an ACK, one that is the last packet but for later ones of others
+scan      SYNs to 20 ports, each once, and one at the very end of the capture
+slow_ack  a client whose ACK of the SYN-ACK comes late
 """
 import socket
 import struct
@@ -37,6 +47,7 @@ class Capture:
 
     def __init__(self, version=4):
         self.version, self.frames, self.identification, self.stamps = version, [], 0, {}
+        self.snapshot = 65535
 
     def packet(self, time, from_client, protocol, body, at):
         """A packet between the client and the server; `at`: where in the body its checksum is."""
@@ -65,7 +76,8 @@ class Capture:
             for number, (time, packet) in enumerate(sorted(self.frames, key=lambda frame: frame[0]), 1):
                 for copy in range(copies):
                     stamp = round(self.stamps.get(number, 1700000000 + time) * 1000000) + 20 * copy
-                    file.write(struct.pack("<IIII", stamp // 1000000, stamp % 1000000, len(packet), len(packet)) + packet)
+                    file.write(struct.pack("<IIII", stamp // 1000000, stamp % 1000000, min(len(packet), self.snapshot), len(packet)) +
+                               packet[:self.snapshot])
 
 
 class Connection:
@@ -164,6 +176,72 @@ def lossy(capture):
 def handshake(capture):
     Connection(capture, 80).open(0).close(0.1)
     Connection(capture, 81).open(1, slow=0.3).close(1.4)
+
+
+def hung(capture):
+    for port, start in ((80, 0), (81, 1), (82, 2), (83, 3), (84, 4), (85, 5), (86, 6), (87, 6.3), (88, 3.4)):
+        c = Connection(capture, port).open(start)
+        if port > 86:
+            c.segment(start + 0.05, 0, PSH | ACK, b"request").segment(start + 0.06, 1, PSH | ACK, b"answer")
+        c.segment(start + 0.1, 0, PSH | ACK, b"request" * (10 if port == 88 else 1))
+        c.segment(start + 0.11, 1, ACK if port != 84 else PSH | ACK, b"answer" if port == 84 else b"")
+        if port == 80:
+            c.close(start + 2.1)
+        elif port == 81:
+            c.segment(start + 3.1, 0, RST | ACK)
+        elif port == 82:
+            c.segment(start + 4.1, 1, FIN | ACK).segment(start + 4.2, 0, FIN | ACK)
+        elif port == 84:
+            c.close(start + 3)
+        elif port == 85:
+            c.segment(start + 0.12, 1, FIN | ACK)
+        elif port == 86:
+            c.segment(start + 0.2, 0, FIN | ACK)
+
+
+def silent(capture):
+    for port, start in ((80, 0), (81, 0.2), (82, 0.4), (83, 0.6)):
+        c = Connection(capture, port).open(start)
+        if port == 81:
+            c.segment(start + 0.1, 0, FIN | ACK)
+        else:
+            c.segment(start + 0.1, 0, PSH | ACK, b"request")
+        for time in (0.3, 0.7, 1.5) if port != 83 else (0.3, 0.7):
+            c.segment(start + time, 0, FIN | ACK if port == 81 else PSH | ACK, b"" if port == 81 else b"request",
+                      back=1 if port == 81 else 7)
+        if port == 82:
+            c.segment(start + 1.51, 1, ACK)
+
+
+def half_open(capture):
+    c = Connection(capture, 80).segment(0, 0, SYN)
+    for time in (0.01, 1.01, 3.01):
+        c.next[1] = 5000
+        c.segment(time, 1, SYN | ACK)
+    Connection(capture, 81).segment(0.1, 0, SYN).segment(0.11, 1, SYN | ACK)
+    Connection(capture, 82).segment(9, 0, SYN).segment(9.01, 1, SYN | ACK)
+
+
+def scan(capture):
+    for port in range(20):
+        Connection(capture, 80 + port).segment(port / 100, 0, SYN)
+    Connection(capture, 443).open(9).close(9.1)
+    Connection(capture, 444).segment(9.2, 0, SYN)
+
+
+def slow_ack(capture):
+    c = Connection(capture, 80).segment(0, 0, SYN).segment(0.01, 1, SYN | ACK).segment(0.4, 0, ACK)
+    c.close(0.5)
+
+
+def only_queries(capture):
+    capture.query(0, 1)
+    capture.query(0.1, 1, False)
+
+
+def snap(capture):
+    talk(capture).close(1)
+    capture.snapshot = 30
 
 
 def queries(capture):

@@ -83,15 +83,90 @@ report_answers(struct report_sentence *sentence, const struct report_capture *ca
 		report_write_longest(sentence, "answer", "No server took 500 ms or longer for an answer",
 				     (uint64_t)longest);
 	} else {
-		report_write(sentence, "Answers were slow on %" PRIu64 " connection%s: ", count, report_plural(count));
-		report_write(sentence, "one took 500 ms or longer, the longest ");
+		report_write(sentence,
+			     "On %" PRIu64
+			     " connection%s the server sent nothing for 500 ms or longer after data of the "
+			     "client; the longest time was ",
+			     count, report_plural(count));
 		report_write_time(sentence, (uint64_t)longest);
-		report_write_worst(sentence, capture, "; for example of ");
+		report_write_worst(sentence, capture, ", of ");
 		report_write(sentence, ".");
 	}
 	for (size_t e = 0; e < sentence->evidence_count; e++)
 		report_set_answer(&sentence->evidence[e], capture, &list[sentence->evidence[e].record].server);
 	report_lost_answers(sentence, capture);
+}
+
+/* The time for which a request waits for an answer that never comes. */
+static uint64_t
+report_measure_open_request(const struct report_record *record)
+{
+	return record->open_request.packet != 0 ? 1 + record->open_request.us : 0;
+}
+
+/* How the connection of an open request ends. */
+static const char *
+report_open_request_end(const struct report_record *record)
+{
+	bool server = record->open_request.end == REPORT_SERVER;
+
+	if (!record->open_request.closed)
+		return record->reason == REPORT_CAPTURE_END ? "the capture ended" : "the connection ended";
+	if (record->reason == REPORT_RESET_CLIENT || record->reason == REPORT_RESET_SERVER)
+		return server ? "the server reset the connection" : "the client reset the connection";
+	return server ? "the server closed the connection" : "the client closed the connection";
+}
+
+void
+report_unanswered_requests(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_open_request, REPORT_EVENTS);
+	const struct report_record *list = capture->records.list;
+
+	sentence->topic = "open-request";
+	sentence->weight = 50 * count;
+	if (count == 0)
+		return;
+	report_write(sentence, "%" PRIu64 " request%s never answered: the server received %s and sent nothing", count,
+		     count == 1 ? " was" : "s were", count == 1 ? "it" : "them");
+	report_write_worst(sentence, capture, "; for example by ");
+	report_write(sentence, ", where %s after ", report_open_request_end(&list[sentence->evidence[0].record]));
+	report_write_time(sentence, list[sentence->evidence[0].record].open_request.us);
+	report_write(sentence, ".");
+	for (size_t e = 0; e < sentence->evidence_count; e++)
+		report_set_packet(
+		    &sentence->evidence[e],
+		    report_capture_frame(capture, list[sentence->evidence[e].record].open_request.packet));
+}
+
+static uint64_t
+report_measure_silence(const struct report_record *record)
+{
+	return record->silence.us;
+}
+
+void
+report_silent(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_silence, REPORT_EVENTS);
+	const struct report_record *list = capture->records.list, *worst;
+
+	sentence->topic = "silent";
+	sentence->weight = 50 * count;
+	if (count == 0)
+		return;
+	worst = &list[sentence->evidence[0].record];
+	report_write(sentence,
+		     "%" PRIu64 " connection%s fell silent: what was sent last had no acknowledgement. The %s %s port "
+		     "%u, for example, received %" PRIu64 " retransmissions in ",
+		     count, report_plural(count), worst->silence.end == REPORT_CLIENT ? "server" : "client",
+		     worst->ends[1 - worst->silence.end].address, worst->ends[1 - worst->silence.end].port,
+		     worst->silence.repeats);
+	report_write_time(sentence, worst->silence.us);
+	report_write(sentence, " and answered none, or the path to it is interrupted.");
+	for (size_t e = 0; e < sentence->evidence_count; e++)
+		report_set_packet(&sentence->evidence[e],
+				  report_capture_frame(capture, list[sentence->evidence[e].record].silence.packet));
 }
 
 /* The time of a connection whose server was quick. */
@@ -112,14 +187,13 @@ report_clients(struct report_sentence *sentence, const struct report_capture *ca
 	uint64_t count = report_gather(sentence, capture, report_measure_client, REPORT_EVENTS);
 
 	sentence->topic = "slow-client";
-	sentence->weight = count;
 	if (count == 0) {
 		report_write(sentence, "On no connection of 1 s or longer was the client the slow end.");
 		return;
 	}
 	report_write(sentence,
 		     "On %" PRIu64 " connection%s of 1 s or longer the server needed less than a tenth of the time "
-		     "for its answers: the rest is the handshake, the client's, the transfer, or a pause.",
+		     "for its answers: the rest is handshake, waiting for the client, transfer, or idle.",
 		     count, report_plural(count));
 }
 

@@ -83,8 +83,9 @@ report_resets(struct report_sentence *sentence, const struct report_capture *cap
 		     "%" PRIu64 " connection%s reset, %" PRIu64 " by the client and %" PRIu64 " by the server", count,
 		     count == 1 ? " was" : "s were", count - by_server, by_server);
 	report_write_part(sentence, half_open, "before it was established", "before they were established");
-	report_write_part(sentence, behind_fin, "behind the FIN of the same end, when it had closed",
-			  "behind the FIN of the same end, when it had closed");
+	report_write_part(sentence, behind_fin,
+			  "after its own FIN, because the program had closed already, which is usually harmless",
+			  "after their own FIN, because the program had closed already, which is usually harmless");
 	report_write_worst(sentence, capture, "; for example with ");
 	report_write(sentence, ".");
 }

@@ -7,11 +7,35 @@
 /* A handshake is slow from here on, us; the live page and the formula report-opening have the same limit. */
 #define SLOW_HANDSHAKE_US 250000
 
-/* A single SYN at the end of a capture may have an answer behind it. */
 static uint64_t
 report_is_unanswered(const struct report_record *record)
 {
-	return record->reason == REPORT_NO_ANSWER || (report_record_is_attempt(record) && record->resent_syn > 0);
+	return record->unanswered;
+}
+
+static uint64_t
+report_is_half_open(const struct report_record *record)
+{
+	return record->half_open;
+}
+
+/* Counts the ports to which attempts at an address have no answer. */
+static uint64_t
+report_count_ports(const struct report_capture *capture, const char *address)
+{
+	uint8_t ports[UINT16_MAX / 8 + 1] = {0};
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		const struct report_record *record = &capture->records.list[i];
+		const struct report_end *server = &record->ends[REPORT_SERVER];
+
+		if (!record->unanswered || strcmp(server->address, address) != 0)
+			continue;
+		count += (ports[server->port / 8] & 1u << server->port % 8) == 0;
+		ports[server->port / 8] |= (uint8_t)(1u << server->port % 8);
+	}
+	return count;
 }
 
 /* Whether the server of the worst connection answers on another one. */
@@ -30,6 +54,19 @@ report_worst_answers(const struct report_sentence *sentence, const struct report
 	return false;
 }
 
+/* Names the server of the first attempt, and several ports of it as a number. */
+static void
+report_write_target(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	const char *address = capture->records.list[sentence->evidence[0].record].ends[REPORT_SERVER].address;
+	uint64_t ports = report_count_ports(capture, address);
+
+	if (ports > 1)
+		report_write(sentence, "; for example to %" PRIu64 " ports of %s", ports, address);
+	else
+		report_write_worst(sentence, capture, "; for example to ");
+}
+
 void
 report_no_answer(struct report_sentence *sentence, const struct report_capture *capture)
 {
@@ -44,9 +81,31 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 	report_write(sentence,
 		     "%" PRIu64 " connection attempt%s had no answer: the host is away, or a firewall drops them",
 		     count, report_plural(count));
-	report_write_worst(sentence, capture, "; for example to ");
+	report_write_target(sentence, capture);
 	if (report_worst_answers(sentence, capture))
 		report_write(sentence, ", an address that answers other connections");
+	report_write(sentence, ".");
+}
+
+void
+report_half_open(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_is_half_open, REPORT_EVENTS);
+
+	sentence->topic = "half-open";
+	sentence->weight = 40 * count;
+	if (count == 0)
+		return;
+	for (size_t e = 0; e < sentence->evidence_count; e++) {
+		const struct report_record *record = &capture->records.list[sentence->evidence[e].record];
+
+		report_set_packet(&sentence->evidence[e], report_capture_frame(capture, record->syn_ack_packet));
+	}
+	report_write(sentence,
+		     "%" PRIu64 " connection%s never established: the SYN-ACK had no ACK. It does not reach the "
+		     "client, or the SYN is one of a flood with wrong addresses",
+		     count, count == 1 ? " was" : "s were");
+	report_write_worst(sentence, capture, "; for example to ");
 	report_write(sentence, ".");
 }
 
@@ -56,25 +115,53 @@ report_measure_handshake(const struct report_record *record)
 	return record->handshake_us >= SLOW_HANDSHAKE_US ? (uint64_t)record->handshake_us : 0;
 }
 
-void
-report_handshakes(struct report_sentence *sentence, const struct report_capture *capture)
+/* A handshake of which the client's ACK took longer than the SYN-ACK. */
+static uint64_t
+report_is_slow_ack(const struct report_record *record)
 {
-	uint64_t count = report_gather(sentence, capture, report_measure_handshake, REPORT_OPENED);
+	return record->syn_ack_us > 0 && record->syn_ack_us <= record->handshake_us &&
+	       record->handshake_us - record->syn_ack_us > record->syn_ack_us;
+}
+
+static uint64_t
+report_longest_handshake(const struct report_capture *capture)
+{
 	int64_t longest = 0;
 
-	sentence->topic = "handshake";
-	sentence->weight = 20 * count;
 	for (size_t i = 0; i < capture->records.count; i++) {
 		if (capture->records.list[i].handshake_us > longest)
 			longest = capture->records.list[i].handshake_us;
 	}
+	return (uint64_t)longest;
+}
+
+void
+report_handshakes(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_measure_handshake, REPORT_OPENED);
+	uint64_t slow_acks = report_count_both(capture, report_measure_handshake, report_is_slow_ack);
+	uint64_t longest = report_longest_handshake(capture);
+
+	sentence->topic = "handshake";
+	sentence->weight = 20 * count;
 	if (count == 0) {
-		report_write_longest(sentence, "handshake", "No handshake took 250 ms or longer", (uint64_t)longest);
+		report_write_longest(sentence, "handshake", "No handshake took 250 ms or longer", longest);
 		return;
 	}
-	report_write(sentence, "%" PRIu64 " handshake%s took 250 ms or longer, the longest ", count,
-		     report_plural(count));
-	report_write_time(sentence, (uint64_t)longest);
-	report_write_worst(sentence, capture, "; for example to ");
+	report_write(sentence, "%" PRIu64 " handshake%s took 250 ms or longer", count, report_plural(count));
+	report_write_part(sentence, count - slow_acks, "for want of the SYN-ACK of the server",
+			  "for want of the SYN-ACK of the server");
+	report_write_part(sentence, slow_acks, "for want of the ACK of the client",
+			  "for want of the ACK of the client");
+	report_write(sentence, "; the longest took ");
+	report_write_time(sentence, longest);
+	report_write_worst(sentence, capture, ", to ");
 	report_write(sentence, ".");
+	for (size_t e = 0; e < sentence->evidence_count; e++) {
+		const struct report_record *record = &capture->records.list[sentence->evidence[e].record];
+
+		if (report_is_slow_ack(record) == 0 && record->syn_ack_packet != 0)
+			report_set_packet(&sentence->evidence[e],
+					  report_capture_frame(capture, record->syn_ack_packet));
+	}
 }

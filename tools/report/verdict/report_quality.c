@@ -8,50 +8,94 @@
 #define GAP_NS 5000000000u
 
 /* Duplicates are worth a sentence if there are at least so many, and one of so many packets. */
-#define DUPLICATES_MIN	 3u
+#define DUPLICATES_MIN	 10u
 #define DUPLICATES_SHARE 10u
 
 static uint64_t
 report_is_one_way(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP && record->reason != REPORT_NO_ANSWER &&
-	       !report_record_is_attempt(record) &&
+	       !report_record_is_attempt(record) && record->silence.packet == 0 &&
 	       (record->ends[REPORT_CLIENT].segments == 0 || record->ends[REPORT_SERVER].segments == 0);
 }
 
-/* Bytes that ends acknowledge although the capture does not have them; on how many connections. */
 static uint64_t
-report_count_missing(const struct report_capture *capture, uint64_t *connections)
+report_measure_missing(const struct report_record *record)
+{
+	return record->missing;
+}
+
+/* Connections that lack data come first. */
+static uint64_t
+report_measure_gap(const struct report_record *record)
+{
+	return 2 * record->missing + report_is_one_way(record);
+}
+
+/* Bytes that ends acknowledge although the capture does not have them. */
+static uint64_t
+report_count_missing(const struct report_capture *capture)
 {
 	uint64_t bytes = 0;
 
-	*connections = 0;
-	for (size_t i = 0; i < capture->records.count; i++) {
-		const struct report_end *ends = capture->records.list[i].ends;
-		uint64_t missing = (uint64_t)report_ends_find(&capture->ends, ends[REPORT_CLIENT].cid)->missing +
-				   report_ends_find(&capture->ends, ends[REPORT_SERVER].cid)->missing;
-
-		bytes += missing;
-		*connections += missing > 0;
-	}
+	for (size_t i = 0; i < capture->records.count; i++)
+		bytes += capture->records.list[i].missing;
 	return bytes;
+}
+
+static uint64_t
+report_is_tcp(const struct report_record *record)
+{
+	return record->protocol == IPPROTO_TCP;
+}
+
+/* A snapshot length that cuts headers: without them there are no connections.  Returns the weight. */
+static uint64_t
+report_truncated(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	bool most = 2 * capture->truncated >= capture->frames.count;
+
+	if (capture->truncated == 0)
+		return 0;
+	report_write(sentence,
+		     "%sThe snapshot length is too small: %" PRIu64 " of %zu packets are cut in their headers%s.",
+		     report_space(sentence), capture->truncated, capture->frames.count,
+		     most ? ", so that this page lacks most of the traffic" : "");
+	return (most ? 1000000 : 0) + 5 * capture->truncated;
+}
+
+/* Nothing is missing in the capture, as far as its connections show. */
+static void
+report_complete(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	struct report_sentence none = {0};
+
+	if (capture->status != 0 || capture->truncated > 0)
+		return;
+	if (report_gather(&none, capture, report_is_tcp, REPORT_EVENTS) == 0)
+		report_write(sentence, "%sThere is no TCP connection.", report_space(sentence));
+	else
+		report_write(sentence,
+			     "%sThe capture itself has no gap: no frame is missing and every connection begins "
+			     "in it.",
+			     report_space(sentence));
 }
 
 /* What is missing in the capture.  Its weight, 0 if nothing is. */
 static uint64_t
 report_gaps(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t one_way = report_gather(sentence, capture, report_is_one_way, REPORT_EVENTS);
-	uint64_t unreadable = capture->damaged + capture->unsupported, lossy;
-	uint64_t missing = report_count_missing(capture, &lossy);
+	uint64_t gaps = report_gather(sentence, capture, report_measure_gap, REPORT_EVENTS);
+	uint64_t one_way = report_count_both(capture, report_measure_gap, report_is_one_way);
+	uint64_t lossy = report_count_both(capture, report_measure_gap, report_measure_missing);
+	uint64_t unreadable = capture->damaged + capture->unsupported, missing = report_count_missing(capture);
 
-	if (capture->dropped + one_way + unreadable + capture->midstream + lossy == 0) {
-		if (capture->status == 0)
-			report_write(sentence, "The capture itself has no gap: no frame is missing and every "
-					       "connection begins in it.");
+	if (capture->dropped + gaps + unreadable + capture->midstream == 0) {
+		report_complete(sentence, capture);
 		return 0;
 	}
-	report_write(sentence, "The capture itself has gaps, which are no fault of the network");
+	report_write(sentence, "%sThe capture itself has gaps, which are no fault of the network",
+		     report_space(sentence));
 	report_write_part(sentence, capture->dropped, "frame was dropped", "frames were dropped");
 	report_write_part(sentence, lossy, "connection lacks data", "connections lack data");
 	if (lossy > 0)
@@ -75,11 +119,11 @@ report_duplicated(struct report_sentence *sentence, const struct report_capture 
 	if (copies < DUPLICATES_MIN || copies * DUPLICATES_SHARE < packets)
 		return 0;
 	if (percent >= 45 && percent <= 52)
-		report_write(sentence, "About half of the packets are duplicates");
+		report_write(sentence, "%sAbout half of the packets are duplicates", report_space(sentence));
 	else
-		report_write(sentence, "About %u %% of the packets are duplicates", percent);
+		report_write(sentence, "%sAbout %u %% of the packets are duplicates", report_space(sentence), percent);
 	report_write(sentence, ": a mirror port of both directions, or a capture on several interfaces, has them "
-			       "twice. They are no retransmissions; the volumes below count them. ");
+			       "twice. They are no retransmissions; the volumes below count them.");
 	return 100 + 10 * copies;
 }
 
@@ -90,9 +134,6 @@ report_oddities(struct report_sentence *sentence, const struct report_capture *c
 	const struct report_volume *volume = &capture->volume;
 	bool silent = volume->gap >= GAP_NS;
 
-	if (capture->truncated > 0)
-		report_write(sentence, " %" PRIu64 " packet%s cut by the snapshot length.", capture->truncated,
-			     capture->truncated == 1 ? " is" : "s are");
 	if (silent)
 		report_write(sentence, " It is silent for %.1f s before packet %" PRIu64 ".", (double)volume->gap / 1e9,
 			     volume->gap_at);
@@ -107,7 +148,7 @@ report_oddities(struct report_sentence *sentence, const struct report_capture *c
 			     " the first, have time stamps far from those around "
 			     "them, and are not on the time axes.",
 			     volume->stray, volume->stray_at);
-	return silent + 5 * volume->stray;
+	return 5 * volume->stray;
 }
 
 void
@@ -116,14 +157,14 @@ report_quality(struct report_sentence *sentence, const struct report_capture *ca
 	sentence->topic = "capture";
 	if (capture->status != 0) {
 		sentence->weight += 1000000;
-		report_write(sentence,
-			     "The capture is damaged or incomplete, and this page ends where it breaks off. ");
+		report_write(sentence, "The capture is damaged or incomplete, and this page ends where it breaks off.");
 	}
 	if (capture->frames.count == 0) {
 		sentence->weight += 1000000;
 		report_write(sentence, "There is no packet: nothing was captured, or nothing passes the filter.");
 		return;
 	}
+	sentence->weight += report_truncated(sentence, capture);
 	sentence->weight += report_duplicated(sentence, capture);
 	sentence->weight += report_gaps(sentence, capture);
 	sentence->weight += report_oddities(sentence, capture);

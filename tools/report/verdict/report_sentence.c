@@ -39,6 +39,12 @@ report_write_longest(struct report_sentence *sentence, const char *what, const c
 }
 
 const char *
+report_space(const struct report_sentence *sentence)
+{
+	return sentence->text[0] == '\0' ? "" : " ";
+}
+
+const char *
 report_plural(uint64_t number)
 {
 	return number == 1 ? "" : "s";

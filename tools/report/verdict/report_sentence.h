@@ -23,6 +23,9 @@ void report_write_part(struct report_sentence *sentence, uint64_t count, const c
 /* Appends the server of the first connection of the evidence, behind `before`. */
 void report_write_worst(struct report_sentence *sentence, const struct report_capture *capture, const char *before);
 
+/* What separates the next sentence of the text from the one before it. */
+const char *report_space(const struct report_sentence *sentence);
+
 /* The end of a noun behind a number. */
 const char *report_plural(uint64_t number);
 

@@ -5,7 +5,7 @@
 
 #include "tools/report/verdict/report_sentence.h"
 
-/* Makes one sentence: its topic, weight, text and evidence. */
+/* Makes one sentence: its topic, weight, text and evidence.  Without a finding the text of some sentences is empty. */
 typedef void report_make_sentence(struct report_sentence *sentence, const struct report_capture *capture);
 
 /* report_quality.c */
@@ -15,10 +15,10 @@ report_make_sentence report_quality;
 report_make_sentence report_refused, report_resets;
 
 /* report_opening.c */
-report_make_sentence report_no_answer, report_handshakes;
+report_make_sentence report_no_answer, report_half_open, report_handshakes;
 
 /* report_answering.c */
-report_make_sentence report_answers, report_dns, report_clients;
+report_make_sentence report_answers, report_unanswered_requests, report_silent, report_dns, report_clients;
 
 /* report_transfer.c */
 report_make_sentence report_windows, report_retransmissions;

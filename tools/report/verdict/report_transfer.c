@@ -39,10 +39,12 @@ report_retransmissions(struct report_sentence *sentence, const struct report_cap
 		     client + server, client + server == 1 ? " was" : "s were", count, report_plural(count), client,
 		     server);
 	report_write_part(sentence, timeout, "after a timeout", "after a timeout");
-	report_write_part(sentence, fast, "fast", "fast");
+	report_write_part(sentence, fast, "fast retransmission (after duplicate ACKs)",
+			  "fast retransmissions (after duplicate ACKs)");
 	report_write_part(sentence, probe, "as tail-loss probe", "as tail-loss probes");
-	report_write_part(sentence, syn, "SYN", "SYN");
-	report_write_part(sentence, spurious, "needlessly", "needlessly");
+	report_write_part(sentence, syn, "SYN or SYN-ACK", "SYN or SYN-ACK");
+	report_write_part(sentence, spurious, "unneeded, because it was acknowledged already",
+			  "unneeded, because they were acknowledged already");
 	report_write(sentence, ".");
 }
 
@@ -54,6 +56,20 @@ report_measure_stuck(const struct report_record *record)
 	uint64_t us = client > server ? client : server;
 
 	return us >= REPORT_SLOW_READER_US ? us : 0;
+}
+
+static uint64_t
+report_larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The longest time for which the windows of a record can have been closed in all, us. */
+static uint64_t
+report_measure_closed(const struct report_record *record)
+{
+	return (record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows) *
+	       record->zero_window_us;
 }
 
 /* Windows that stay closed come first. */
@@ -118,11 +134,26 @@ report_stuck_windows(struct report_sentence *sentence, const struct report_captu
 	}
 }
 
+/* What is said of the longest time for which a window was closed. */
+static void
+report_write_readers(struct report_sentence *sentence, const struct report_record *worst, uint64_t longest,
+		     uint64_t closed_us)
+{
+	bool server = worst->ends[REPORT_SERVER].zero_windows > worst->ends[REPORT_CLIENT].zero_windows;
+	const struct report_end *end = &worst->ends[server ? REPORT_SERVER : REPORT_CLIENT];
+
+	if (longest >= REPORT_SLOW_READER_US)
+		report_write(sentence, ": the program of the %s %s port %u reads too slowly.",
+			     server ? "server" : "client", end->address, end->port);
+	else
+		report_write(sentence, closed_us < REPORT_SLOW_READER_US ? ", which is short." : ".");
+}
+
 void
 report_windows(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t count = report_gather(sentence, capture, report_measure_windows, REPORT_ZERO_WINDOW);
-	uint64_t client = 0, server = 0, longest = 0;
+	uint64_t client = 0, server = 0, longest = 0, closed_us = 0;
 
 	sentence->topic = "zero-window";
 	for (size_t i = 0; i < capture->records.count; i++) {
@@ -132,6 +163,7 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 		server += record->ends[REPORT_SERVER].zero_windows;
 		if (report_measure_windows(record) > 0 && record->zero_window_us > longest)
 			longest = record->zero_window_us;
+		closed_us = report_larger(closed_us, report_measure_closed(record));
 		if (report_measure_stuck(record) > longest)
 			longest = report_measure_stuck(record);
 	}
@@ -146,8 +178,7 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 		     "servers, for at most ",
 		     client + server, report_plural(client + server), count, report_plural(count), client, server);
 	report_write_time(sentence, longest);
-	report_write(sentence, longest >= REPORT_SLOW_READER_US
-				   ? " on one connection: the program at that end reads too slowly."
-				   : " on one connection, which is short.");
+	report_write(sentence, " at a time");
+	report_write_readers(sentence, &capture->records.list[sentence->evidence[0].record], longest, closed_us);
 	report_stuck_windows(sentence, capture);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The verdict: ten sentences on the capture, in order of weight. */
+/* The verdict: sentences on the capture, in order of weight. */
 #ifndef NETOBS_REPORT_VERDICT_H
 #define NETOBS_REPORT_VERDICT_H
 
@@ -8,7 +8,8 @@
 
 #include "tools/report/report_capture.h"
 
-#define REPORT_SENTENCES 10u
+/* Sentences, of which those without a text are not shown. */
+#define REPORT_SENTENCES 13u
 
 struct report_evidence {
 	size_t record;	/* index in the sorted records */
