@@ -205,6 +205,8 @@ report_detail_change(struct report_detail *detail, struct report_line *line)
 	change.time = (uint64_t)report_line_number(line, "cs_ts", 0);
 	if (!report_detail_find(detail, cid, &change.detail, &change.end))
 		return;
+	if (detail->ends[2 * change.detail + change.end].changes++ >= REPORT_END_CHANGES)
+		return;
 	change.before = report_detail_state(line);
 	change.after = report_detail_state(line);
 	to = report_detail_grow((void **)&detail->changes, &detail->changes_count, &detail->changes_capacity,
@@ -275,8 +277,8 @@ report_detail_define(struct report_detail *detail, char **options)
 
 	for (size_t first = 0; first < detail->count; first += FORMULA_CONNECTIONS) {
 		options[used++] = report_detail_formula(detail, first, "report-segment", "tcp-send where cs_cid", true);
-		options[used++] = report_detail_formula(
-		    detail, first, "report-resent", "tcp-retransmit, tcp-timeout-persist where cs_cid", true);
+		options[used++] = report_detail_formula(detail, first, "report-resent",
+							"tcp-retransmit, tcp-timeout-persist where cs_cid", true);
 		options[used++] =
 		    report_detail_formula(detail, first, "report-state", "tcp-state-change where cs_cid", false);
 	}

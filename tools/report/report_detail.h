@@ -18,6 +18,9 @@
 /* Further segments of an end that only their receiver reports: a RST may come behind the last segment on the page. */
 #define REPORT_END_ANSWERS 100u
 
+/* Changes of state of an end on the page. */
+#define REPORT_END_CHANGES 100u
+
 /* Most connections in detail. */
 #define REPORT_TOP_MAX 500u
 
@@ -41,6 +44,7 @@ struct report_change {
 struct report_detail_end {
 	uint64_t cid;
 	unsigned answers;	  /* further segments that were added */
+	unsigned changes;	  /* changes of state that were added */
 	size_t last, before_last; /* numbers of the segments that it has sent, counted from 1; 0 none */
 };
 

@@ -8,6 +8,9 @@
 /* Bytes of the definition of a formula. */
 #define DEFINITION_SIZE 2048u
 
+/* Ends a text that is cut. */
+#define ELLIPSIS "\xe2\x80\xa6"
+
 void
 report_line_begin(struct report_line *line, const char *text, size_t length)
 {
@@ -74,10 +77,24 @@ report_line_number(struct report_line *line, const char *name, int64_t otherwise
 	return negative ? -value : value;
 }
 
+/* Bytes of the character or escape at the beginning of a JSON string; cut at `end`. */
+static size_t
+report_character_length(const char *at, const char *end)
+{
+	size_t length = 1;
+
+	if (*at == '\\')
+		length = end - at > 1 && at[1] == 'u' ? 6 : 2;
+	while (at + length < end && ((unsigned char)at[length] & 0xc0) == 0x80)
+		length++;
+	return (size_t)(end - at) < length ? (size_t)(end - at) : length;
+}
+
 void
 report_line_text(struct report_line *line, const char *name, char *text, size_t size)
 {
 	const char *at, *start;
+	size_t used = 0;
 
 	text[0] = '\0';
 	if (!report_line_find(line, name) || line->at == line->end || *line->at != '"')
@@ -91,7 +108,15 @@ report_line_text(struct report_line *line, const char *name, char *text, size_t 
 	if ((size_t)(at - start) < size) {
 		memcpy(text, start, (size_t)(at - start));
 		text[at - start] = '\0';
+		return;
 	}
+	while (used + report_character_length(start + used, at) + sizeof(ELLIPSIS) <= size)
+		used += report_character_length(start + used, at);
+	memcpy(text, start, used);
+	if (used + sizeof(ELLIPSIS) <= size)
+		memcpy(text + used, ELLIPSIS, sizeof(ELLIPSIS));
+	else
+		text[used] = '\0';
 }
 
 char *

@@ -33,7 +33,7 @@ int64_t report_line_number(struct report_line *line, const char *name, int64_t o
 
 /*
  * The next field of this name as a string, copied with its JSON escapes, so that it can be written into JSON again.  A
- * longer string is empty, because its end may be within an escape.
+ * longer string is cut behind a complete character or escape, and ends with an ellipsis.
  */
 void report_line_text(struct report_line *line, const char *name, char *text, size_t size);
 

@@ -74,7 +74,7 @@ test_text(void **state)
 
 	(void)state;
 	report_line_text(&line, "a", text, sizeof text);
-	assert_string_equal(text, ""); /* six characters and their end have no room */
+	assert_string_equal(text, "x\xe2\x80\xa6"); /* the escape behind it has no room */
 	report_line_text(&line, "b", text, sizeof text);
 	assert_string_equal(text, "12345");
 	report_line_text(&line, "c", text, sizeof text);
@@ -83,6 +83,38 @@ test_text(void **state)
 	assert_string_equal(text, "z");
 	report_line_text(&line, "e", text, sizeof text);
 	assert_string_equal(text, "");
+}
+
+/* A text that is cut, for every size of its buffer: JSON and UTF-8 stay complete. */
+static void
+test_cut_text(void **state)
+{
+	static const char *const wanted[] = {"",
+					     "",
+					     "",
+					     "",
+					     "…",
+					     "a…",
+					     "a…",
+					     "aä…",
+					     "aä…",
+					     "aä\\n…",
+					     "aä\\n…",
+					     "aä\\n…",
+					     "aä\\n…",
+					     "aä\\n…",
+					     "aä\\n…",
+					     "aä\\n\\u0001…",
+					     "aä\\n\\u0001 …"};
+	char text[32];
+
+	(void)state;
+	for (size_t size = 1; size < sizeof(wanted) / sizeof(wanted[0]); size++) {
+		struct report_line line = begin("{\"name\":\"aä\\n\\u0001 and more\"}");
+
+		report_line_text(&line, "name", text, size);
+		assert_string_equal(text, wanted[size]);
+	}
 }
 
 static void
@@ -103,7 +135,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_names), cmocka_unit_test(test_order),	  cmocka_unit_test(test_numbers),
-	    cmocka_unit_test(test_text),  cmocka_unit_test(test_formula),
+	    cmocka_unit_test(test_text), cmocka_unit_test(test_cut_text),  cmocka_unit_test(test_formula),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
