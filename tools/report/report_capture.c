@@ -199,6 +199,27 @@ report_take_syn_ack(struct report_capture *capture, struct report_line *line)
 	end->syn_ack_time = (uint64_t)report_line_number(line, "cs_ts", 0);
 }
 
+/* An ICMP error that a packet of an end was not delivered. */
+static void
+report_take_unreachable(struct report_capture *capture, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	struct report_rejection *rejection = &capture->rejections[capture->rejections_count];
+	struct report_rejection unused;
+	struct report_end_events *end;
+
+	if (capture->rejections_count == REPORT_REJECTIONS)
+		rejection = &unused;
+	report_line_text(line, "ip_saddr", rejection->by, sizeof(rejection->by));
+	end = report_take_end(capture, line);
+	if (end == NULL || end->packets[REPORT_UNREACHABLE] != 0)
+		return;
+	end->packets[REPORT_UNREACHABLE] = packet;
+	rejection->cid = end->cid;
+	report_line_text(line, "icmp_codestr", rejection->code, sizeof(rejection->code));
+	capture->rejections_count += rejection != &unused;
+}
+
 static void
 report_take_query(struct report_capture *capture, struct report_line *line)
 {
@@ -259,6 +280,7 @@ report_take_line(const char *text, size_t length, void *context)
 	    {"report-finish\"", report_take_finish},
 	    {"report-syn-ack\"", report_take_syn_ack},
 	    {"dns-timeout\"", report_take_query},
+	    {"report-unreachable\"", report_take_unreachable},
 	    {"report-reset\"", report_take_reset},
 	    {"report-refusal\"", report_take_reset},
 	    {"report-closed-window\"", report_take_closed_window},
@@ -414,6 +436,7 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 	if (server->syn_ack_time > record->start)
 		record->syn_ack_us = (int64_t)((server->syn_ack_time - record->start) / 1000);
 	record->syn_ack_packet = server->syn_ack_packet;
+	record->rejected = client->packets[REPORT_UNREACHABLE] != 0;
 	record->missing = (uint64_t)client->missing + server->missing;
 	if (record->unanswered || record->half_open)
 		return;
@@ -436,7 +459,7 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "cs_cid,cs_ts,ci_cid,ci_ts,dns_id,"
 	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcps_rcv_segs,tcpr_kindstr,"
 	    "tcp_sport,tcp_dport,tcp_seq,tcp_ack,tcp_flags,tcp_window,tcp_payload,tcp_checksum,"
-	    "udp_sport,udp_dport,udp_length,udp_checksum,"
+	    "udp_sport,udp_dport,udp_length,udp_checksum,icmp_codestr,"
 	    "cr_client,cr_server,cr_client_port,cr_server_port,cr_client_cid,cr_server_cid,cr_role,cr_protocol,"
 	    "cr_start,cr_end,cr_duration_us,cr_client_segments,cr_client_bytes,cr_client_resent,cr_client_zero_windows,"
 	    "cr_server_segments,cr_server_bytes,cr_server_resent,cr_server_zero_windows,cr_resent_fast,"
@@ -456,6 +479,9 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--formula=report-request = tcp-send where "
 	    "tcp_payload > 0 && tcp_flags & PSH && tcps_active == 1 && tcps_retransmit != 1",
 	    "--formula=report-finish = tcp-send where tcp_flags & (FIN|RST) && tcps_retransmit != 1",
+	    /* But for packets that were too big. */
+	    "--formula=report-unreachable = icmp-receive where cs_cid != 0 && "
+	    "(icmp_version == 4 && icmp_type == 3 && icmp_code != 4 || icmp_version == 6 && icmp_type == 1)",
 	    "--formula=report-syn-ack = tcp-send where tcp_flags & SYN && tcp_flags & ACK",
 	    "--formula=report-opening = tcp-accept-established where cs_ts - tcps_start >= 250ms",
 	    /* Not of each segment; the FIN of the peer takes a number, too. */
@@ -499,6 +525,16 @@ report_capture_frame(const struct report_capture *capture, uint64_t packet)
 			high = middle;
 	}
 	return low;
+}
+
+const struct report_rejection *
+report_capture_rejection(const struct report_capture *capture, const struct report_record *record)
+{
+	for (size_t i = 0; i < capture->rejections_count; i++) {
+		if (capture->rejections[i].cid == record->ends[REPORT_CLIENT].cid)
+			return &capture->rejections[i];
+	}
+	return NULL;
 }
 
 static uint64_t

@@ -35,6 +35,16 @@ struct report_unanswered {
 	struct report_query first[REPORT_EVIDENCE]; /* the first ones */
 };
 
+/* The first ICMP error that the packet of an end was not delivered. */
+struct report_rejection {
+	uint64_t cid;  /* connection id of the end */
+	char by[46];   /* address that sent the error */
+	char code[32]; /* its code in words */
+};
+
+/* Most rejections with their addresses. */
+#define REPORT_REJECTIONS 256u
+
 struct report_capture {
 	struct report_volume volume;
 	struct report_records records;
@@ -42,11 +52,13 @@ struct report_capture {
 	struct report_ends ends;
 	struct report_duplicates duplicates;
 	struct report_unanswered dns;
+	struct report_rejection rejections[REPORT_REJECTIONS];
+	size_t rejections_count;
 	uint64_t dropped;				     /* frames that the kernel or an interface dropped */
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
-	uint64_t read; /* counter of netobsd: frames, with those outside of --from and --to */
-	uint64_t packet;				     /* id of the frame that was counted last, 0 it is read */
-	uint64_t time;					     /* its time stamp */
+	uint64_t read;	 /* counter of netobsd: frames, with those outside of --from and --to */
+	uint64_t packet; /* id of the frame that was counted last, 0 it is read */
+	uint64_t time;	 /* its time stamp */
 	bool no_memory;
 	int status; /* exit status of netobsd; 2 as well if a live capture broke off */
 };
@@ -61,5 +73,9 @@ uint64_t report_capture_frame(const struct report_capture *capture, uint64_t pac
 /* The number of the frame of the first event of a record's ends; 0 if there was none, or for REPORT_EVENTS. */
 uint64_t report_capture_event(const struct report_capture *capture, const struct report_record *record,
 			      enum report_event event);
+
+/* The rejection of a record's client; NULL if there is none with its address. */
+const struct report_rejection *report_capture_rejection(const struct report_capture *capture,
+							const struct report_record *record);
 
 #endif

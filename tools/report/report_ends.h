@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Kinds of events that a sentence of the verdict links to: a segment with RST that has an effect, one that closes the
- * window, a retransmission, the ACK that completes a slow handshake. */
-enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_OPENED, REPORT_EVENTS };
+ * window, a retransmission, the ACK that completes a slow handshake, an ICMP error that a packet was not delivered. */
+enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_OPENED, REPORT_UNREACHABLE, REPORT_EVENTS };
 
 /* Retransmissions of an end in a row, without any segment between them or of its peer. */
 struct report_repeats {

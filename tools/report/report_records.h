@@ -94,6 +94,7 @@ struct report_record {
 	uint8_t protocol;
 	bool opened;		 /* its opening is in the capture */
 	bool unanswered;	 /* its SYN has no answer */
+	bool rejected;		 /* an ICMP error says that a packet of its client was not delivered */
 	bool half_open;		 /* its SYN-ACK has no answer */
 	int64_t syn_ack_us;	 /* from the SYN to the SYN-ACK; 0 unknown */
 	uint64_t syn_ack_packet; /* packet id; 0 unknown */

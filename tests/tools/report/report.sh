@@ -152,6 +152,11 @@ is "are no servers that do not answer" "$(evidence open-request)" "[(82, 'packet
 verdict_case half_open
 is "handshakes that are never completed" "$(text half-open) $(evidence half-open)" \
 	"2 connections were never established: the SYN-ACK had no ACK. It does not reach the client, or the SYN is one of a flood with wrong addresses; for example to 198.51.100.2 port 80. [(80, 'packet 6'), (81, 'packet 4')]"
+verdict_case rejected
+is "attempts that ICMP rejects" "$(text no-answer) $(evidence no-answer)" \
+	"2 connection attempts had no answer: the host is away, or a firewall drops them; for example to 2 ports of 198.51.100.2, an address that answers other connections. 1 of them was rejected with ICMP unreachable (communication-prohibited) by 198.51.100.2. [(80, 'packet 2'), (81, '')]"
+is "and DNS queries" "$(text dns)" \
+	"1 DNS query was not answered in time; the first by 198.51.100.2 port 53, rejected with ICMP unreachable (port) by 198.51.100.2."
 verdict_case scan
 is "a scan, and a SYN at the end of the capture" "$(text no-answer)" \
 	"20 connection attempts had no answer: the host is away, or a firewall drops them; for example to 20 ports of 198.51.100.2, an address that answers other connections."

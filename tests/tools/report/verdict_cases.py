@@ -25,6 +25,7 @@ hung      servers that acknowledge a request and send no data: the client closes
 silent    data, and a FIN, that are sent again three times without any segment of the peer; data of which the third copy has an
           ACK; data that is sent again twice
 half_open  a SYN-ACK that is sent again without an ACK, one that is the last packet but for later ones of others
+rejected  SYNs and a DNS query that ICMP errors reject
 scan      SYNs to 20 ports, each once, and one at the very end of the capture
 slow_ack  a client whose ACK of the SYN-ACK comes late
 """
@@ -49,11 +50,11 @@ class Capture:
         self.version, self.frames, self.identification, self.stamps = version, [], 0, {}
         self.snapshot = 65535
 
-    def packet(self, time, from_client, protocol, body, at):
+    def packet(self, time, from_client, protocol, body, at, pseudo=True):
         """A packet between the client and the server; `at`: where in the body its checksum is."""
         family = socket.AF_INET if self.version == 4 else socket.AF_INET6
         source, target = [socket.inet_pton(family, text) for text in ADDRESSES[self.version]][:: 1 if from_client else -1]
-        total = checksum(source + target + struct.pack(">II", len(body), protocol) + body)
+        total = checksum((source + target + struct.pack(">II", len(body), protocol) if pseudo else b"") + body)
         body = body[:at] + struct.pack(">H", total) + body[at + 2:]
         if self.version == 6:
             self.frames.append((time, struct.pack(">IHBB", 6 << 28, len(body), protocol, 64) + source + target + body))
@@ -62,6 +63,10 @@ class Capture:
         header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(body), self.identification, 0x4000, 64, protocol, 0)
         total = checksum(header + source + target)
         self.frames.append((time, header[:10] + struct.pack(">H", total) + source + target + body))
+
+    def error(self, time, code):
+        """An ICMP error of the server that the last packet is not delivered; code 3: port, 13: prohibited."""
+        self.packet(time, False, 1, struct.pack(">BBHI", 3, code, 0, 0) + self.frames[-1][1][:28], 2, pseudo=False)
 
     def query(self, time, number, from_client=True):
         """A DNS query, or its answer, without records."""
@@ -220,6 +225,16 @@ def half_open(capture):
         c.segment(time, 1, SYN | ACK)
     Connection(capture, 81).segment(0.1, 0, SYN).segment(0.11, 1, SYN | ACK)
     Connection(capture, 82).segment(9, 0, SYN).segment(9.01, 1, SYN | ACK)
+
+
+def rejected(capture):
+    Connection(capture, 80).segment(0, 0, SYN)
+    capture.error(0.01, 13)
+    Connection(capture, 81).segment(0.5, 0, SYN)
+    capture.query(1, 1)
+    capture.error(1.01, 3)
+    capture.query(10, 2)
+    capture.query(10.1, 2, False)
 
 
 def scan(capture):

@@ -233,5 +233,8 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 	}
 	report_write(sentence, "%" PRIu64 " DNS quer%s not answered in time", count, count == 1 ? "y was" : "ies were");
 	report_write_worst(sentence, capture, "; the first by ");
+	if (sentence->evidence_count > 0)
+		report_write_rejection(sentence, capture, &capture->records.list[sentence->evidence[0].record],
+				       ", rejected ");
 	report_write(sentence, ".");
 }

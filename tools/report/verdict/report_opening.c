@@ -14,6 +14,12 @@ report_is_unanswered(const struct report_record *record)
 }
 
 static uint64_t
+report_is_rejected(const struct report_record *record)
+{
+	return record->unanswered && record->rejected;
+}
+
+static uint64_t
 report_is_half_open(const struct report_record *record)
 {
 	return record->half_open;
@@ -67,10 +73,31 @@ report_write_target(struct report_sentence *sentence, const struct report_captur
 		report_write_worst(sentence, capture, "; for example to ");
 }
 
+/* Names what has rejected attempts; the packets are its ICMP errors. */
+static void
+report_write_rejected(struct report_sentence *sentence, const struct report_capture *capture, uint64_t rejected)
+{
+	struct report_sentence first = {0};
+	const struct report_record *list = capture->records.list;
+
+	report_gather(&first, capture, report_is_rejected, REPORT_EVENTS);
+	report_write(sentence, " %" PRIu64 " of them %s rejected", rejected, rejected == 1 ? "was" : "were");
+	report_write_rejection(sentence, capture, &list[first.evidence[0].record], " ");
+	report_write(sentence, ".");
+	for (size_t e = 0; e < sentence->evidence_count; e++) {
+		const struct report_record *record = &list[sentence->evidence[e].record];
+
+		if (record->rejected)
+			report_set_packet(&sentence->evidence[e],
+					  report_capture_event(capture, record, REPORT_UNREACHABLE));
+	}
+}
+
 void
 report_no_answer(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t count = report_gather(sentence, capture, report_is_unanswered, REPORT_RESENT);
+	uint64_t rejected = report_count_both(capture, report_is_unanswered, report_is_rejected);
 
 	sentence->topic = "no-answer";
 	sentence->weight = 50 * count;
@@ -78,13 +105,14 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 		report_write(sentence, "No connection attempt timed out or was repeated without an answer.");
 		return;
 	}
-	report_write(sentence,
-		     "%" PRIu64 " connection attempt%s had no answer: the host is away, or a firewall drops them",
-		     count, report_plural(count));
+	report_write(sentence, "%" PRIu64 " connection attempt%s had no answer%s", count, report_plural(count),
+		     rejected == count ? "" : ": the host is away, or a firewall drops them");
 	report_write_target(sentence, capture);
 	if (report_worst_answers(sentence, capture))
 		report_write(sentence, ", an address that answers other connections");
 	report_write(sentence, ".");
+	if (rejected > 0)
+		report_write_rejected(sentence, capture, rejected);
 }
 
 void

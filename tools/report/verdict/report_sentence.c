@@ -44,6 +44,16 @@ report_space(const struct report_sentence *sentence)
 	return sentence->text[0] == '\0' ? "" : " ";
 }
 
+void
+report_write_rejection(struct report_sentence *sentence, const struct report_capture *capture,
+		       const struct report_record *record, const char *before)
+{
+	const struct report_rejection *rejection = report_capture_rejection(capture, record);
+
+	if (rejection != NULL)
+		report_write(sentence, "%swith ICMP unreachable (%s) by %s", before, rejection->code, rejection->by);
+}
+
 const char *
 report_plural(uint64_t number)
 {

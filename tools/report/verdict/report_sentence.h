@@ -26,6 +26,10 @@ void report_write_worst(struct report_sentence *sentence, const struct report_ca
 /* What separates the next sentence of the text from the one before it. */
 const char *report_space(const struct report_sentence *sentence);
 
+/* Appends the address that has rejected packets of a record, and the code of its ICMP error, behind `before`. */
+void report_write_rejection(struct report_sentence *sentence, const struct report_capture *capture,
+			    const struct report_record *record, const char *before);
+
 /* The end of a noun behind a number. */
 const char *report_plural(uint64_t number);
 
