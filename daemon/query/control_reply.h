@@ -45,6 +45,7 @@ struct control_reply {
 	uint8_t owner_pass;   /* REQUEST_CONNECTIONS: enum reply_owner_pass */
 	bool owners_pending;  /* REQUEST_CONNECTIONS: some were not known when they were looked up */
 	uint32_t owner_ends;  /* REQUEST_CONNECTIONS: ends that were looked up */
+	bool owners_hidden;   /* REQUEST_CONNECTIONS, table: netobsd may not examine the process of an end in it */
 
 	struct record_filter *expression; /* REQUEST_CONNECTIONS: selects connections; NULL: all */
 	struct frames_reply *frames;	  /* REQUEST_WRITE */
@@ -106,8 +107,8 @@ void reply_add_owner_json(const struct control_reply *reply, const struct flow_t
 void reply_add_owner_line(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 			  unsigned endpoint, struct text_buffer *text);
 
-/* Appends "PID/COMMAND", "-" if unknown, for a table. */
-void reply_add_owner_column(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+/* Appends "PID/COMMAND", "-" if unknown, for a table, and notes whether it is hidden. */
+void reply_add_owner_column(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 			    unsigned endpoint, struct text_buffer *text);
 
 #endif

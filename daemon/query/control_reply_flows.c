@@ -69,7 +69,7 @@ reply_format_endpoint(const struct flow *flow, unsigned endpoint, char at[ENDPOI
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
 static void
-reply_add_flow_row(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+reply_add_flow_row(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 		   struct text_buffer *text)
 {
 	unsigned local = flow_reported_endpoint(flow), remote = 1 - local;
@@ -203,8 +203,10 @@ reply_add_flow(struct control_reply *reply, const struct flow_table *table, cons
 		connection_fields_add(reply, table, flow, text);
 	else if (reply->request.json)
 		reply_add_flow_json(reply, table, flow, text);
+	else if (one)
+		reply_add_flow_details(reply, table, flow, text);
 	else
-		(one ? reply_add_flow_details : reply_add_flow_row)(reply, table, flow, text);
+		reply_add_flow_row(reply, table, flow, text);
 	reply->done = one;
 }
 
@@ -220,6 +222,8 @@ reply_next_worker(struct control_reply *reply, struct text_buffer *text)
 		return;
 	}
 	reply->done = true;
+	if (reply->owners_hidden)
+		text_add_format(text, "processes of other users are hidden: netobsd --all-owners permits them\n");
 	if (reply->request.command == REQUEST_CONNECTION)
 		text_add_format(text, "error there is no connection %llu\n", (unsigned long long)reply->request.cid);
 }

@@ -255,12 +255,14 @@ reply_add_owner_line(const struct control_reply *reply, const struct flow_table 
 }
 
 void
-reply_add_owner_column(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+reply_add_owner_column(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 		       unsigned endpoint, struct text_buffer *text)
 {
 	struct owner owner;
+	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, &owner);
 
-	if (reply_read_owner(reply, table, flow, endpoint, &owner) < REPLY_OWNER_UNKNOWN) {
+	reply->owners_hidden |= status == REPLY_OWNER_HIDDEN;
+	if (status < REPLY_OWNER_UNKNOWN) {
 		text_add_format(text, "%d/", (int)owner.pid);
 		text_add_escaped(text, owner.comm);
 	} else {

@@ -363,6 +363,9 @@ is "connection: the process of another user" \
 	"$(ctl connection "$cid" | grep -c '^  process  *unknown: netobsd may not examine .*; --all-owners permits it$')" 2
 is "connection: the process of another user, as JSON" "$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq)" \
 	'"pid":-1,"comm":"","owner":"hidden"'
+is "connections: processes of other users" "$(ctl connections port 7005 | tail -n 1)" \
+	"processes of other users are hidden: netobsd --all-owners permits them"
+is "as a table of fields" "$(ctl connections -o comm -P port 7005 | sort -u)" -
 let_go
 stop
 start --no-owners
