@@ -13,12 +13,19 @@ netobs_connfs_SOURCES = \
 	tools/replay/history_lines.c \
 	tools/replay/replay.c \
 	%D%/connfs.c \
+	%D%/connfs_attributes.c \
 	%D%/connfs_closed.c \
 	%D%/connfs_closed.h \
+	%D%/connfs_directory.c \
 	%D%/connfs_files.c \
 	%D%/connfs_files.h \
 	%D%/connfs_kept.c \
 	%D%/connfs_kept.h \
+	%D%/connfs_list.c \
+	%D%/connfs_list.h \
+	%D%/connfs_names.c \
+	%D%/connfs_open.c \
+	%D%/connfs_operations.h \
 	%D%/connfs_tree.c \
 	%D%/connfs_tree.h
 netobs_connfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)

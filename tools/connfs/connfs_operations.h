@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The requests of the kernel to netobs-connfs: an operation replies to each.  The caller holds connfs_lock, except for
+ * connfs_readlink(). */
+#ifndef NETOBS_TOOLS_CONNFS_CONNFS_OPERATIONS_H
+#define NETOBS_TOOLS_CONNFS_CONNFS_OPERATIONS_H
+
+#define FUSE_USE_VERSION 314
+
+#include <fuse_lowlevel.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "tools/connfs/connfs_tree.h"
+
+/* An open directory or file: its bytes, or the capture that they are read from. */
+struct connfs_handle {
+	char *bytes;
+	size_t length, room;
+	int fd;	     /* a capture; otherwise -1 */
+	bool failed; /* memory was short */
+	bool cached; /* the kernel reads it through its page cache */
+};
+
+/* Held by the thread that serves a request, except while packets are received or replayed, which takes long: these
+ * requests have threads of their own. */
+extern pthread_mutex_t connfs_lock;
+
+/* ------------------------------------------------------------------------------------------------------- operations */
+
+/* Finds a name in a directory. */
+void connfs_lookup(fuse_req_t request, fuse_ino_t inode, const char *name);
+
+/* The attributes of a node; `file` is NULL unless it is open. */
+void connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
+
+/* The target of a link. */
+void connfs_readlink(fuse_req_t request, fuse_ino_t inode);
+
+/* Opens a directory, and a file: its bytes are those of this moment. */
+void connfs_opendir(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
+
+void connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
+
+/* The bytes of an open directory or file from an offset on. */
+void connfs_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, struct fuse_file_info *file);
+
+/* Closes a directory or a file. */
+void connfs_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
+
+/* ---------------------------------------------------------------------------------------------- attributes, handles */
+
+/* The file type of a node: S_IFREG, S_IFDIR or S_IFLNK. */
+mode_t connfs_type(enum connfs_kind kind);
+
+/* Fills the attributes; an error number, or 0.  The list is fresh. */
+int connfs_stat(const struct connfs_node *node, struct stat *attributes);
+
+/* Whether the kernel was last told this size of a text. */
+bool connfs_size_is_told(uint64_t inode, size_t size);
+
+/* Notes the size that the kernel is told, if the attributes are those of a file. */
+void connfs_note_size(const struct stat *attributes);
+
+/* The kernel has another size of a text now. */
+void connfs_forget_size(uint64_t inode);
+
+/* Frees an open directory or file. */
+void connfs_close(struct connfs_handle *handle);
+
+#endif
