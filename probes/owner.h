@@ -11,7 +11,7 @@
 
 /* Key of an endpoint's socket: local and remote address and port.  No padding: keys are compared as bytes. */
 struct owner_key {
-	uint8_t local[16];  /* network order; IPv4 in the first four bytes, the rest zero */
+	uint8_t local[16]; /* network order; IPv4 in the first four bytes, the rest zero */
 	uint8_t remote[16];
 	uint16_t local_port; /* host order */
 	uint16_t remote_port;
@@ -25,10 +25,10 @@ _Static_assert(sizeof(struct owner_key) == 40, "the key has no padding");
 #define OWNER_UID_UNKNOWN UINT32_MAX
 
 enum owner_flag {
-	OWNER_TCP = 0x01,      /* `tcp` holds the kernel's data */
-	OWNER_LISTENER = 0x02, /* no process has accepted the connection yet; pid and uid are the listener's */
-	OWNER_CLOSED = 0x04,   /* the process has closed the socket or exited; it was the last owner */
-	OWNER_HIDDEN = 0x08,   /* pid is -1, and netobsd has no permission to examine some processes */
+	OWNER_TCP = 0x01,	/* `tcp` holds the kernel's data */
+	OWNER_LISTENER = 0x02,	/* no process has accepted the connection yet; pid and uid are the listener's */
+	OWNER_CLOSED = 0x04,	/* the process has closed the socket or exited; it was the last owner */
+	OWNER_HIDDEN = 0x08,	/* pid is -1, and netobsd has no permission to examine some processes */
 	OWNER_NOT_FOUND = 0x10, /* pid is -1, and a scan of all processes has not found the socket */
 };
 
@@ -39,7 +39,7 @@ struct owner_tcp {
 	uint32_t rtt_us;   /* smoothed round trip time; 0: none measured */
 	uint32_t rttvar_us;
 	uint32_t rto_us;
-	uint32_t mss;	   /* payload bytes of the largest segment it sends */
+	uint32_t mss; /* payload bytes of the largest segment it sends */
 };
 
 struct owner {

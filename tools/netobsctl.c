@@ -471,8 +471,8 @@ static bool
 ctl_check_command(const char *command)
 {
 	static const char *const commands[] = {
-	    "status",	"connections", "connection", "top",	 "probes", "interfaces", "counters", "reload",
-	    "debug",	"formulas",    "define",     "undefine", "sites",  "stream",	 "write",    "record",
+	    "status", "connections", "connection", "top",      "probes", "interfaces", "counters", "reload",
+	    "debug",  "formulas",    "define",	   "undefine", "sites",	 "stream",     "write",	   "record",
 	};
 	char hint[NEAREST_HINT_MAX];
 	struct nearest nearest;

@@ -18,8 +18,8 @@
 #define LATEST_SETS   (OWNER_QUEUE_SIZE) /* a power of two */
 #define LATEST_WAYS   4u
 #define WORD_BITS     64u
-#define WAIT_NS       20000000u /* longest wait for a reply */
-#define WAIT_SHARE    10u       /* waits take one part in so many of the time */
+#define WAIT_NS	      20000000u /* longest wait for a reply */
+#define WAIT_SHARE    10u	/* waits take one part in so many of the time */
 #define WAIT_SAVED_NS (5u * WAIT_NS)
 #define OLD_NS	      (30 * NANOSECONDS) /* age at which owner_lookup_prepare() has a reply refreshed */
 #define UNACCEPTED_NS (2 * NANOSECONDS)	 /* likewise, of a reply that names the listener */

@@ -112,8 +112,7 @@ owner_set_process(struct owner_resolution *resolution, const struct procfs_proce
 static void
 owner_set_not_found(struct owner_resolution *resolution)
 {
-	bool unreadable =
-	    atomic_load_explicit(&resolution->thread->counters.unreadable, memory_order_relaxed) > 0;
+	bool unreadable = atomic_load_explicit(&resolution->thread->counters.unreadable, memory_order_relaxed) > 0;
 
 	resolution->record.flags |= unreadable ? OWNER_HIDDEN : OWNER_NOT_FOUND;
 }

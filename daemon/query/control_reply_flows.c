@@ -114,11 +114,10 @@ reply_add_flow_json(const struct control_reply *reply, const struct flow_table *
 	enum record_role role;
 	unsigned client = flow_find_client(table, flow, &role);
 
-	text_add_format(text,
-			"{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"client\":\"%s\",\"role\":\"%s\",\"near\":",
-			flow_protocol_name(flow), (unsigned long long)flow_first_seen(table, flow),
-			(unsigned long long)flow_last_seen(table, flow), client == local ? "near" : "far",
-			record_role_name(role));
+	text_add_format(
+	    text, "{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"client\":\"%s\",\"role\":\"%s\",\"near\":",
+	    flow_protocol_name(flow), (unsigned long long)flow_first_seen(table, flow),
+	    (unsigned long long)flow_last_seen(table, flow), client == local ? "near" : "far", record_role_name(role));
 	reply_add_endpoint_json(reply, table, flow, local, text);
 	text_add_format(text, ",\"far\":");
 	reply_add_endpoint_json(reply, table, flow, 1 - local, text);

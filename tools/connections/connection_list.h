@@ -16,7 +16,7 @@ struct connection_columns {
 	unsigned shown; /* the first ones */
 	unsigned cid;
 	unsigned start; /* CONNECTION_COLUMNS_MAX: not requested */
-	unsigned sort; /* `count`: in the order of the reply */
+	unsigned sort;	/* `count`: in the order of the reply */
 	bool reversed;
 	const char *titles[CONNECTION_COLUMNS_MAX];
 };

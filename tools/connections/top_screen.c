@@ -194,8 +194,8 @@ top_draw_summary(const struct top_screen *screen)
 	top_format_bytes(out, out_text);
 	snprintf(text, sizeof text, "%zu connection%s%s  in %s/s  out %s/s  every %g s  by %s%s%s%s",
 		 screen->rates->count, screen->rates->count == 1 ? "" : "s", screen->rates->cut ? " of more" : "",
-		 in_text, out_text, screen->interval,
-		 screen->reversed ? "-" : "", screen->sort, screen->filter[0] != '\0' ? "  " : "", screen->filter);
+		 in_text, out_text, screen->interval, screen->reversed ? "-" : "", screen->sort,
+		 screen->filter[0] != '\0' ? "  " : "", screen->filter);
 	top_draw_line(0, (int)A_BOLD, text);
 }
 
