@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What happened at the ends of connections, by connection id; only ends at which something happened have an entry. */
+/* Events at the ends of connections, by connection id; only ends with events have an entry. */
 #ifndef NETOBS_REPORT_ENDS_H
 #define NETOBS_REPORT_ENDS_H
 

@@ -13,6 +13,7 @@
 #include "tools/report/report_exchanges.h"
 #include "tools/report/report_live.h"
 #include "tools/report/report_page.h"
+#include "tools/report/verdict/report_facts.h"
 
 /* Options of netobsd; an array of arguments is not constant. */
 static char file_option[] = "-r";
@@ -208,6 +209,7 @@ report_make(struct report_request *request, struct report_capture *capture)
 		return 1;
 	if (request->live.broken)
 		capture->status = 2;
+	report_facts_find(capture);
 	count = report_records_rank(&capture->records, request->top);
 	if (!report_exchanges_begin(&exchanges, capture))
 		report_die("out of memory", "");

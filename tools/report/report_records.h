@@ -127,7 +127,7 @@ int64_t report_record_server_us(const struct report_record *record);
 /* Whether the capture ends while a client of TCP waits for an answer to its first SYN. */
 bool report_record_is_attempt(const struct report_record *record);
 
-/* Whether a server of TCP has answered the SYN, and the client has sent nothing behind its SYN. */
+/* True if a server of TCP has answered the SYN, and the client has sent nothing behind its SYN. */
 bool report_record_is_half_open(const struct report_record *record);
 
 /* The word of a reason. */

@@ -104,7 +104,7 @@ report_measure_open_request(const struct report_record *record)
 	return record->open_request.packet != 0 ? 1 + record->open_request.us : 0;
 }
 
-/* How the connection of an open request ends. */
+/* The end of the connection of an open request, in words. */
 static const char *
 report_open_request_end(const struct report_record *record)
 {
@@ -235,6 +235,6 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 	report_write_worst(sentence, capture, "; the first by ");
 	if (sentence->evidence_count > 0)
 		report_write_rejection(sentence, capture, &capture->records.list[sentence->evidence[0].record],
-				       ", rejected ");
+				       ", rejected with");
 	report_write(sentence, ".");
 }

@@ -81,7 +81,7 @@ report_complete(struct report_sentence *sentence, const struct report_capture *c
 			     report_space(sentence));
 }
 
-/* What is missing in the capture.  Its weight, 0 if nothing is. */
+/* Names the parts that the capture lacks.  Returns the weight, 0 if it lacks none. */
 static uint64_t
 report_gaps(struct report_sentence *sentence, const struct report_capture *capture)
 {
@@ -106,7 +106,7 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 			  "connections show one direction only");
 	report_write_part(sentence, unreadable, "frame cannot be read", "frames cannot be read");
 	report_write(sentence, ".");
-	return 25 * (capture->dropped + one_way + lossy) + 5 * unreadable + capture->midstream;
+	return 60 * lossy + 25 * (capture->dropped + one_way) + 5 * unreadable + capture->midstream;
 }
 
 /* Packets that the capture has twice.  The weight is more than what they may add to other sentences. */
@@ -127,7 +127,7 @@ report_duplicated(struct report_sentence *sentence, const struct report_capture 
 	return 100 + 10 * copies;
 }
 
-/* What else is wrong with the capture, behind its gaps.  The weight. */
+/* Names pauses and wrong time stamps.  Returns the weight. */
 static uint64_t
 report_oddities(struct report_sentence *sentence, const struct report_capture *capture)
 {

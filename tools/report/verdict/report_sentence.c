@@ -51,7 +51,7 @@ report_write_rejection(struct report_sentence *sentence, const struct report_cap
 	const struct report_rejection *rejection = report_capture_rejection(capture, record);
 
 	if (rejection != NULL)
-		report_write(sentence, "%swith ICMP unreachable (%s) by %s", before, rejection->code, rejection->by);
+		report_write(sentence, "%s ICMP unreachable (%s) by %s", before, rejection->code, rejection->by);
 }
 
 const char *

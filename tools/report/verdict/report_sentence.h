@@ -5,7 +5,7 @@
 
 #include "tools/report/verdict/report_verdict.h"
 
-/* How much a record shows of the subject of a sentence; 0: nothing. */
+/* The amount that a record shows of the subject of a sentence; 0: nothing. */
 typedef uint64_t (*report_measure)(const struct report_record *record);
 
 /* Appends to the text. */
@@ -23,7 +23,7 @@ void report_write_part(struct report_sentence *sentence, uint64_t count, const c
 /* Appends the server of the first connection of the evidence, behind `before`. */
 void report_write_worst(struct report_sentence *sentence, const struct report_capture *capture, const char *before);
 
-/* What separates the next sentence of the text from the one before it. */
+/* The separator before the next sentence of a text: a space, unless the text is empty. */
 const char *report_space(const struct report_sentence *sentence);
 
 /* Appends the address that has rejected packets of a record, and the code of its ICMP error, behind `before`. */

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Whether segments of the connection were sent again. */
+/* The segments of the connection that were sent again. */
 static uint64_t
 report_measure_resent(const struct report_record *record)
 {
@@ -134,7 +134,7 @@ report_stuck_windows(struct report_sentence *sentence, const struct report_captu
 	}
 }
 
-/* What is said of the longest time for which a window was closed. */
+/* Names the program that keeps a window closed, or says that the time is short. */
 static void
 report_write_readers(struct report_sentence *sentence, const struct report_record *worst, uint64_t longest,
 		     uint64_t closed_us)

@@ -4,6 +4,8 @@
 netobs_report_SOURCES += \
 	%D%/report_answering.c \
 	%D%/report_endings.c \
+	%D%/report_facts.c \
+	%D%/report_facts.h \
 	%D%/report_opening.c \
 	%D%/report_quality.c \
 	%D%/report_sentence.c \

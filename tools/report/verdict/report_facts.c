@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/verdict/report_facts.h"
+
+#include <netinet/in.h>
+
+/* The capture has the answer to a SYN or a SYN-ACK if it continues for so long behind it, ns. */
+#define ANSWER_NS 3000000000u
+
+/* Bytes of a request on a connection that has had answers; shorter data is often a control message without answer. */
+#define REQUEST_MIN 64u
+
+/* A peer is silent if it does not answer so many retransmissions. */
+#define SILENT_REPEATS 3u
+
+/* The time, us, for which the window of an end is closed, if it stays closed until the record or the capture ends; else
+ * 0. */
+static uint64_t
+report_stuck_us(const struct report_capture *capture, const struct report_record *record,
+		const struct report_end_events *events, uint64_t segments)
+{
+	/* A connection that has not ended: nothing opens its window before the capture ends. */
+	uint64_t until = record->reason >= REPORT_IDLE ? capture->volume.last : record->end;
+
+	if (events->closed_packet == 0 || events->closed_segments != segments || until < events->closed_time)
+		return 0;
+	return (until - events->closed_time) / 1000;
+}
+
+/* If a capture has both sides of a firewall that rewrites numbers, an old segment seems to close a window.  The page
+ * counts windows of which it can show the segment. */
+static void
+report_check_windows(const struct report_capture *capture, struct report_record *record)
+{
+	for (size_t i = 0; i < REPORT_ENDS; i++) {
+		struct report_end *end = &record->ends[i];
+		const struct report_end_events *events = report_ends_find(&capture->ends, end->cid);
+
+		if (events->packets[REPORT_ZERO_WINDOW] == 0)
+			end->zero_windows = 0;
+		if (end->zero_windows == 0)
+			continue;
+		end->stuck_us = report_stuck_us(capture, record, events, end->segments);
+		end->closed_packet = events->closed_packet;
+		if (end->stuck_us >= REPORT_SLOW_READER_US)
+			record->score += REPORT_SCORE_FAILED;
+	}
+}
+
+/* The time of the first FIN or RST; the end of the connection if there is none. */
+static uint64_t
+report_finish_time(const struct report_end_events *client, const struct report_end_events *server, uint64_t end)
+{
+	uint64_t first = end;
+
+	if (client->finish_time != 0 && client->finish_time < first)
+		first = client->finish_time;
+	if (server->finish_time != 0 && server->finish_time < first)
+		first = server->finish_time;
+	return first;
+}
+
+/* A connection that has not ended: nothing comes before the capture ends. */
+static uint64_t
+report_record_until(const struct report_capture *capture, const struct report_record *record)
+{
+	return record->reason == REPORT_CAPTURE_END ? capture->volume.last : record->end;
+}
+
+/* The latest request, if the server has sent segments behind it, but no data. */
+static void
+report_check_request(const struct report_capture *capture, struct report_record *record)
+{
+	const struct report_end_events *client = report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid);
+	const struct report_end_events *server = report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid);
+	uint64_t until = report_finish_time(client, server, report_record_until(capture, record));
+
+	if (client->request.packet == 0 || record->ends[REPORT_SERVER].bytes > client->request.received ||
+	    record->ends[REPORT_SERVER].segments <= client->request.segments || until <= client->request.time)
+		return;
+	if (record->ends[REPORT_SERVER].bytes > 0 && client->request.length < REQUEST_MIN)
+		return;
+	/* Closing at once is how connections end, unless the server has sent nothing at all. */
+	if (until - client->request.time < 1000ull * REPORT_SLOW_ANSWER_US &&
+	    (until != server->finish_time || record->ends[REPORT_SERVER].bytes > 0))
+		return;
+	record->open_request.packet = client->request.packet;
+	record->open_request.us = (until - client->request.time) / 1000;
+	record->open_request.end = until == server->finish_time ? REPORT_SERVER : REPORT_CLIENT;
+	record->open_request.closed = until == client->finish_time || until == server->finish_time;
+}
+
+/* Retransmissions up to the end to which the peer sends nothing.  A RST or FIN of the end itself may follow them. */
+static void
+report_check_silence(const struct report_capture *capture, struct report_record *record)
+{
+	for (size_t i = 0; i < REPORT_ENDS; i++) {
+		const struct report_end *end = &record->ends[i], *peer = &record->ends[1 - i];
+		const struct report_repeats *repeats = &report_ends_find(&capture->ends, end->cid)->repeats;
+
+		if (repeats->count < SILENT_REPEATS || repeats->received != peer->segments ||
+		    repeats->segments + 1 < end->segments || record->end <= repeats->time)
+			continue;
+		record->silence = (struct report_silence){.packet = repeats->packet,
+							  .us = (record->end - repeats->time) / 1000,
+							  .repeats = repeats->count,
+							  .end = (uint8_t)i};
+	}
+}
+
+/* Sets the facts of a TCP connection. */
+static void
+report_check_tcp(const struct report_capture *capture, struct report_record *record)
+{
+	const struct report_end_events *client = report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid);
+	const struct report_end_events *server = report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid);
+
+	record->unanswered = record->reason == REPORT_NO_ANSWER ||
+			     (report_record_is_attempt(record) &&
+			      (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS));
+	record->half_open = report_record_is_half_open(record) &&
+			    (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS);
+	if (server->syn_ack_time > record->start)
+		record->syn_ack_us = (int64_t)((server->syn_ack_time - record->start) / 1000);
+	record->syn_ack_packet = server->syn_ack_packet;
+	record->rejected = client->packets[REPORT_UNREACHABLE] != 0;
+	record->missing = (uint64_t)client->missing + server->missing;
+	if (record->unanswered || record->half_open)
+		return;
+	report_check_silence(capture, record);
+	if (record->silence.packet == 0)
+		report_check_request(capture, record);
+	if (record->silence.packet != 0 || record->open_request.packet != 0)
+		record->score += REPORT_SCORE_FAILED;
+}
+
+void
+report_facts_find(struct report_capture *capture)
+{
+	for (size_t i = 0; i < capture->records.count; i++) {
+		if (capture->records.list[i].protocol != IPPROTO_TCP)
+			continue;
+		report_check_windows(capture, &capture->records.list[i]);
+		report_check_tcp(capture, &capture->records.list[i]);
+	}
+}
