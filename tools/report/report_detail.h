@@ -45,6 +45,8 @@ struct report_detail_end {
 	uint64_t cid;
 	unsigned answers;	  /* further segments that were added */
 	unsigned changes;	  /* changes of state that were added */
+	uint64_t closed_since;	  /* time stamp of the segment that closed its window; 0: open */
+	uint64_t closed_ns;	  /* sum of the times for which its window was closed and opened again */
 	size_t last, before_last; /* numbers of the segments that it has sent, counted from 1; 0 none */
 };
 

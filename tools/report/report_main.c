@@ -218,6 +218,7 @@ report_make(struct report_request *request, struct report_capture *capture)
 		report_die("netobsd failed when it read the captures again", "");
 	if (capture->no_memory || detail.no_memory)
 		report_die("out of memory", "");
+	report_facts_find_windows(capture, &detail);
 	if (!report_page_write(stdout, capture, &detail, &input))
 		report_die("cannot write the page: ", strerror(errno));
 	free(detail.segments);

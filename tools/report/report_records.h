@@ -51,6 +51,7 @@ struct report_end {
 	uint64_t segments, bytes, resent, zero_windows;
 	uint8_t flags;		/* of all its segments */
 	uint64_t closed_packet; /* packet id of the segment that closed its window last, 0 none */
+	uint64_t closed_us;	/* time for which its window was closed in all; 0 unknown */
 	uint64_t stuck_us;	/* how long that window is closed, if it is not opened again */
 };
 

@@ -102,9 +102,12 @@ is "a lost request or answer makes no slow server" "$(text slow-server)" \
 is "the packets of requests and answers" "$(evidence slow-server)" \
 	"[(81, 'request in packet 15 and again in packet 16, answer in packet 17'), (82, 'request in packet 28, answer in packet 29'), (80, 'request in packet 4 and again in packet 6, answer in packet 7'), (83, 'request in packet 37, answer sent again in packet 39')]"
 is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server']['evidence']]")" "[17, 29, 7, 39]"
+verdict_case closings
+is "closings that are long in all" "$(text zero-window)" \
+	"Receive windows were closed 5 times on 1 connection, 5 by clients and 0 by servers, for at most 100.000 ms at a time, and for 500.000 ms in all on one connection: the program of the client 192.0.2.1 port 40000 reads too slowly."
 verdict_case stuck
 is "windows that are not opened again" "$(text zero-window)" \
-	"Receive windows were closed 5 times on 4 connections, 2 by clients and 3 by servers, for at most 2.930 s at a time: the program of the client 192.0.2.1 port 40000 reads too slowly. 2 were not opened again, 1 of clients and 1 of servers: the program of the client 192.0.2.1 port 40000 has stopped reading, 2.930 s before the end."
+	"Receive windows were closed 5 times on 4 connections, 2 by clients and 3 by servers, for at most 2.930 s at a time, and for 3.010 s in all on one connection: the program of the client 192.0.2.1 port 40000 reads too slowly. 2 were not opened again, 1 of clients and 1 of servers: the program of the client 192.0.2.1 port 40000 has stopped reading, 2.930 s before the end."
 is "the packets that closed them" "$(evidence zero-window)" \
 	"[(80, 'packet 19'), (81, 'packet 14'), (82, 'packet 16'), (83, 'packet 31')]"
 for version in twice twice6; do

@@ -10,6 +10,7 @@ lost      one server answers at once, but a request to it is lost; another is sl
           is lost before the capture
 stuck     a client that stops reading until the capture ends, a server that does until it resets the connection, and a
           window that is opened again
+closings  a client that closes its window five times
 twice     a connection and DNS queries, each packet twice: IPv4
 twice6    the same in IPv6
 again     the same, once, with retransmissions
@@ -135,6 +136,13 @@ def lost(capture):
     late.segment(6.2, 1, ACK)
     late.next[1] -= 200
     late.segment(6.8, 1, ACK, b"x" * 100).segment(6.81, 1, PSH | ACK, b"x" * 100).segment(6.82, 0, ACK).close(6.9)
+
+
+def closings(capture):
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"request")
+    for time in (0.2, 0.4, 0.6, 0.8, 1):
+        c.segment(time, 1, PSH | ACK, b"x" * 1000).segment(time + 0.05, 0, ACK, window=0).segment(time + 0.15, 0, ACK)
+    c.close(2)
 
 
 def stuck(capture):

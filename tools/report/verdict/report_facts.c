@@ -143,3 +143,38 @@ report_facts_find(struct report_capture *capture)
 		report_check_tcp(capture, &capture->records.list[i]);
 	}
 }
+
+/* A segment may close the window of its end, or open it again. */
+static void
+report_follow_window(struct report_detail_end *end, const struct report_segment *segment)
+{
+	if ((segment->flags & (REPORT_FLAG_SYN | REPORT_FLAG_RST)) != 0)
+		return;
+	if (segment->window == 0 && end->closed_since == 0) {
+		end->closed_since = segment->time;
+	} else if (segment->window > 0 && end->closed_since != 0) {
+		end->closed_ns += segment->time > end->closed_since ? segment->time - end->closed_since : 0;
+		end->closed_since = 0;
+	}
+}
+
+void
+report_facts_find_windows(struct report_capture *capture, struct report_detail *detail)
+{
+	for (size_t i = 0; i < detail->segments_count; i++) {
+		const struct report_segment *segment = &detail->segments[i];
+
+		report_follow_window(&detail->ends[2 * segment->detail + segment->end], segment);
+	}
+	for (size_t i = 0; i < capture->records.count; i++) {
+		struct report_record *record = &capture->records.list[i];
+
+		for (size_t e = 0; record->detail >= 0 && e < REPORT_ENDS; e++) {
+			uint64_t closed_ns = detail->ends[2 * (size_t)record->detail + e].closed_ns;
+			struct report_end *end = &record->ends[e];
+
+			if (end->segments <= detail->end_segments)
+				end->closed_us = closed_ns / 1000 + end->stuck_us;
+		}
+	}
+}

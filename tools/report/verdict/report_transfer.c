@@ -64,12 +64,12 @@ report_larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The longest time for which the windows of a record can have been closed in all, us. */
+/* The time for which the windows of a record were closed in all, us; the longest time if that is unknown. */
 static uint64_t
 report_measure_closed(const struct report_record *record)
 {
-	return (record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows) *
-	       record->zero_window_us;
+	return report_larger(record->ends[REPORT_CLIENT].closed_us + record->ends[REPORT_SERVER].closed_us,
+			     record->zero_window_us);
 }
 
 /* Windows that stay closed come first. */
@@ -142,11 +142,16 @@ report_write_readers(struct report_sentence *sentence, const struct report_recor
 	bool server = worst->ends[REPORT_SERVER].zero_windows > worst->ends[REPORT_CLIENT].zero_windows;
 	const struct report_end *end = &worst->ends[server ? REPORT_SERVER : REPORT_CLIENT];
 
-	if (longest >= REPORT_SLOW_READER_US)
+	if (report_measure_closed(worst) > longest) {
+		report_write(sentence, ", and for ");
+		report_write_time(sentence, report_measure_closed(worst));
+		report_write(sentence, " in all on one connection");
+	}
+	if (longest >= REPORT_SLOW_READER_US || closed_us >= REPORT_SLOW_READER_US)
 		report_write(sentence, ": the program of the %s %s port %u reads too slowly.",
 			     server ? "server" : "client", end->address, end->port);
 	else
-		report_write(sentence, closed_us < REPORT_SLOW_READER_US ? ", which is short." : ".");
+		report_write(sentence, ", which is short.");
 }
 
 void
@@ -161,13 +166,13 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 
 		client += record->ends[REPORT_CLIENT].zero_windows;
 		server += record->ends[REPORT_SERVER].zero_windows;
-		if (report_measure_windows(record) > 0 && record->zero_window_us > longest)
-			longest = record->zero_window_us;
+		if (report_measure_windows(record) == 0)
+			continue;
+		longest = report_larger(longest, report_larger(record->zero_window_us, report_measure_stuck(record)));
 		closed_us = report_larger(closed_us, report_measure_closed(record));
-		if (report_measure_stuck(record) > longest)
-			longest = report_measure_stuck(record);
 	}
-	sentence->weight = (longest >= REPORT_SLOW_READER_US ? 15 : 1) * (client + server);
+	sentence->weight =
+	    (longest >= REPORT_SLOW_READER_US || closed_us >= REPORT_SLOW_READER_US ? 15 : 1) * (client + server);
 	if (count == 0) {
 		report_write(sentence, "No receive window was closed.");
 		return;
