@@ -17,7 +17,7 @@ trap 'fusermount3 -u -z "$root" 2>/dev/null; kill -9 $pid $talk 2>/dev/null; ip 
 ip -n "$space" link set lo up
 
 begin_netobsd() {
-	ip netns exec "$space" "$netobsd" -i lo --all-owners --control "$socket" "$@" >"$tmp/log" 2>&1 &
+	ip netns exec "$space" "$netobsd" -i lo --all-owners --udp-idle=3600 --control "$socket" "$@" >"$tmp/log" 2>&1 &
 	pid=$!
 	wait_for "$build/netobsctl" -s "$socket" status
 }
@@ -39,7 +39,7 @@ held[0][0].recv(10)
 held[1][0].shutdown(socket.SHUT_WR)
 held[1][1].recv(10)
 open(sys.argv[1], "w").close()
-time.sleep(300) # no event: it waits for its end
+time.sleep(1800) # no event: it waits for its end
 PYTHON
 talk=$!
 wait_for test -e "$tmp/ready"

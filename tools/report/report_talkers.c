@@ -48,9 +48,10 @@ talker_table_resize(struct talker_table *table, size_t size)
 	return true;
 }
 
-/* Adds a connection to the address of an end; false if out of memory. */
+/* Adds the bytes of an end to its address, and a number of connections; false if out of memory. */
 static bool
-talker_table_add(struct talker_table *table, const struct report_end *end, const struct report_end *peer)
+talker_table_add(struct talker_table *table, const struct report_end *end, const struct report_end *peer,
+		 unsigned connections)
 {
 	struct report_talker *talker;
 
@@ -63,7 +64,7 @@ talker_table_add(struct talker_table *table, const struct report_end *end, const
 	}
 	talker->sent += end->bytes;
 	talker->received += peer->bytes;
-	talker->connections++;
+	talker->connections += connections;
 	return true;
 }
 
@@ -74,9 +75,11 @@ talker_table_fill(struct talker_table *table, const struct report_records *recor
 		return false;
 	for (size_t i = 0; i < records->count; i++) {
 		const struct report_end *ends = records->list[i].ends;
+		bool other = strcmp(ends[REPORT_CLIENT].address, ends[REPORT_SERVER].address) != 0;
 
-		if (!talker_table_add(table, &ends[REPORT_CLIENT], &ends[REPORT_SERVER]) ||
-		    !talker_table_add(table, &ends[REPORT_SERVER], &ends[REPORT_CLIENT]))
+		/* A connection of an address with itself counts once. */
+		if (!talker_table_add(table, &ends[REPORT_CLIENT], &ends[REPORT_SERVER], 1) ||
+		    !talker_table_add(table, &ends[REPORT_SERVER], &ends[REPORT_CLIENT], other))
 			return false;
 	}
 	return true;

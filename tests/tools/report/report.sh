@@ -240,6 +240,9 @@ python3 "$top/tests/tools/report/extended.py" "$tmp/extended.pcap"
 report "$tmp/extended.pcap" >"$tmp/page"
 is "TCP and UDP behind options, and a fragment" "$(data "[[p['name'], sum(p['frames'])] for p in data['volume']]")" \
 	"[['TCP', 1], ['UDP', 1], ['other IP', 1]]"
+report "$captures/null-tcp.pcap" >"$tmp/page"
+is "a connection of an address with itself counts once" \
+	"$(data "[data['connections'], [[t[0], t[3]] for t in data['talkers']]]")" "$(data "[data['connections'], [['::1', data['connections']]]]")"
 python3 "$top/tests/tools/report/many_resets.py" "$tmp/resets.pcap"
 report "$tmp/resets.pcap" >"$tmp/page"
 is "a flood of RST is cut behind the segments of its end, and shows its beginning" \
