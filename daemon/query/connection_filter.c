@@ -30,7 +30,7 @@ connection_filter_end(struct control_reply *reply)
 	reply->expression = NULL;
 }
 
-static bool
+bool
 connection_filter_holds(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow)
 {
 	const struct control_filter *filter = &reply->request.filter;

@@ -12,10 +12,10 @@
 #include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
 
-/* Connections examined for one part, without an expression, and with one or for their owners; capture is blocked
- * meanwhile. */
-#define FLOWS_PER_PART	     4096u
-#define EVALUATIONS_PER_PART 512u
+/* Connections visited for one part; capture is blocked meanwhile.  One of which an expression is evaluated, or the owner
+ * looked up, costs as much as EXAMINED_COST others. */
+#define FLOWS_PER_PART 4096u
+#define EXAMINED_COST  8u
 
 /* Upper bound of a line. */
 #define LINE_MAX_BYTES 2048u
@@ -227,12 +227,16 @@ reply_next_worker(struct control_reply *reply, struct text_buffer *text)
 		text_add_format(text, "error there is no connection %llu\n", (unsigned long long)reply->request.cid);
 }
 
-/* One step of the present pass. */
-static void
+/* One step of the present pass; returns what it costs. */
+static unsigned
 reply_visit_flow(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 		 struct text_buffer *text)
 {
-	if (reply_is_written(reply)) {
+	bool written = reply_is_written(reply);
+
+	if (!connection_filter_holds(reply, table, flow))
+		return 1;
+	if (written) {
 		if (connection_filter_selects(reply, table, flow))
 			reply_add_flow(reply, table, flow, text);
 	} else if (connection_filter_may_select(reply, table, flow)) {
@@ -241,6 +245,7 @@ reply_visit_flow(struct control_reply *reply, const struct flow_table *table, co
 		else
 			reply_wait_for_owners(reply, flow);
 	}
+	return written && reply->expression == NULL ? 1 : EXAMINED_COST;
 }
 
 /* Each part covers one worker and is made while its lock is held. */
@@ -252,20 +257,18 @@ control_reply_write_flows(struct control_reply *reply, struct text_buffer *text)
 	const struct flow *flow;
 	const unsigned pass = reply->owner_pass;
 	uint32_t position = reply->position;
-	unsigned most = reply->expression != NULL || !reply_is_written(reply) ? EVALUATIONS_PER_PART : FLOWS_PER_PART;
+	unsigned cost = 0;
 	bool more = true;
 
 	if (!reply->begun && reply_is_written(reply))
 		reply_begin_flows(reply, text);
 	reply->later = false;
 	fair_lock_acquire(worker->lock);
-	for (unsigned i = 0; i < most && more && !reply->done && !reply->later && reply->owner_pass == pass &&
-			     text_space_left(text) >= LINE_MAX_BYTES;
-	     i++) {
+	while (cost < FLOWS_PER_PART && more && !reply->done && !reply->later && reply->owner_pass == pass &&
+	       text_space_left(text) >= LINE_MAX_BYTES) {
 		position = reply->position;
 		more = flow_table_next(table, &reply->position, &flow);
-		if (more && flow != NULL)
-			reply_visit_flow(reply, table, flow, text);
+		cost += more && flow != NULL ? reply_visit_flow(reply, table, flow, text) : 1;
 	}
 	owner_lookup_wake(worker->owner_lookup);
 	fair_lock_release(worker->lock);

@@ -155,8 +155,6 @@ wait_for many
 is "10,000 connections are listed" "$(find "$root" -mindepth 1 -maxdepth 1 -name '[0-9]*' | wc -l)" 10003
 is "and their ports" "$(find "$root/by-port" -mindepth 1 -maxdepth 1 | wc -l)" 5007
 is "10,000 files are read" "$(cat "$root"/*/state | wc -l)" 10003
-# A request for each file takes 5 seconds.
-check_speed "10,000 files are read in 2 seconds" timeout 2 cat "$root"/*/state
 # Files that are opened in a row show the values of one list, which must not be old.
 ip netns exec "$space" python3 - "$root" <<'PYTHON' >"$tmp/row"
 import glob, socket, sys, time

@@ -19,7 +19,7 @@
  * A list that takes longer than half of that to arrive is not used. */
 #define CONNFS_ROW_GAP_NS  UINT64_C(50000000)
 #define CONNFS_ROW_LENGTH  8u
-#define CONNFS_ROW_FRESH_S 0.5
+#define CONNFS_ROW_FRESH_S 1.0
 
 pthread_mutex_t connfs_lock = PTHREAD_MUTEX_INITIALIZER;
 
