@@ -117,6 +117,9 @@ for version in twice twice6; do
 	is "$version: which are no retransmissions" "$(text retransmissions)" "Nothing was sent again."
 	is "$version: the first sentence" "$(data "data['verdict'][0]['topic']")" capture
 done
+verdict_case twice_midway
+is "duplicates, and then a list of gaps" "$(text capture | sed 's/.*below count them. //')" \
+	"The capture itself has gaps, which are no fault of the network: 1 connection began before it."
 verdict_case again
 is "retransmissions are no duplicates" "$(data "[verdict['capture']['weight'], verdict['retransmissions']['text'][:26]]")" \
 	"[0, '1 segment was sent again o']"

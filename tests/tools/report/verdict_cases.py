@@ -13,7 +13,8 @@ stuck     a client that stops reading until the capture ends, a server that does
 closings  a client that closes its window five times
 twice     a connection and DNS queries, each packet twice: IPv4
 twice6    the same in IPv6
-again     the same, once, with retransmissions
+twice_midway  the same as `twice`, behind a connection that began before the capture
+again     the same as `twice`, once, with retransmissions
 stamps    the first frame is from the year 1970, the eighth, in the middle of a connection, from 2106
 lossy     a connection of which the capture lacks a segment that the client acknowledges
 handshake a client whose SYN,ACK comes late
@@ -166,6 +167,11 @@ def talk(capture):
         capture.query(0.15 + number / 10, number)
         capture.query(0.16 + number / 10, number, False)
     return c
+
+
+def twice_midway(capture):
+    Connection(capture, 79).segment(0, 0, PSH | ACK, b"request").segment(0.01, 1, PSH | ACK, b"x" * 1000).close(0.02)
+    talk(capture).close(1)
 
 
 def again(capture):

@@ -63,10 +63,10 @@ report_plural(uint64_t number)
 void
 report_write_part(struct report_sentence *sentence, uint64_t count, const char *one, const char *many)
 {
-	const char *before = strchr(sentence->text, ':') == NULL ? ": " : ", ";
-
-	if (count > 0)
-		report_write(sentence, "%s%" PRIu64 " %s", before, count, count == 1 ? one : many);
+	if (count == 0)
+		return;
+	report_write(sentence, "%s%" PRIu64 " %s", sentence->has_parts ? ", " : ": ", count, count == 1 ? one : many);
+	sentence->has_parts = true;
 }
 
 /* Puts a record among the evidence, which is sorted by amount, unless all of it shows more. */

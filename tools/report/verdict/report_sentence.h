@@ -17,7 +17,8 @@ void report_write_time(struct report_sentence *sentence, uint64_t us);
 /* Appends that nothing was slow, and the longest time, us; or that no time was measured. */
 void report_write_longest(struct report_sentence *sentence, const char *what, const char *none, uint64_t longest);
 
-/* Appends a part of a list unless its count is 0; the first part follows a colon. */
+/* Appends a part of the list of a sentence, which has one at most, unless its count is 0; the first part follows a
+ * colon. */
 void report_write_part(struct report_sentence *sentence, uint64_t count, const char *one, const char *many);
 
 /* Appends the server of the first connection of the evidence, behind `before`. */

@@ -3,6 +3,7 @@
 #ifndef NETOBS_REPORT_VERDICT_H
 #define NETOBS_REPORT_VERDICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct report_sentence {
 	uint64_t weight;   /* 0: nothing found */
 	size_t order;
 	char text[1024]; /* JSON without quotes */
+	bool has_parts;	 /* a part of its list is written */
 	struct report_evidence evidence[REPORT_EVIDENCE];
 	size_t evidence_count;
 };
