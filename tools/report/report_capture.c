@@ -86,11 +86,10 @@ report_take_event(struct report_capture *capture, struct report_line *line, enum
 		end->packets[event] = packet;
 }
 
-/* Counts a retransmission that follows another one directly, or starts to count.  `line`: read up to its id. */
+/* Counts a retransmission that follows another one directly, or starts to count.  `line`: read up to its time. */
 static void
-report_take_repeat(struct report_repeats *repeats, struct report_line *line, uint64_t packet)
+report_take_repeat(struct report_repeats *repeats, struct report_line *line, uint64_t packet, uint64_t time)
 {
-	uint64_t time = (uint64_t)report_line_number(line, "cs_ts", 0);
 	uint64_t segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
 	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
 
@@ -105,15 +104,19 @@ report_take_retransmission(struct report_capture *capture, struct report_line *l
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	struct report_end_events *end = report_take_end(capture, line);
+	uint64_t time = (uint64_t)report_line_number(line, "cs_ts", 0);
 	char kind[16];
 
 	if (end == NULL)
 		return;
 	if (end->packets[REPORT_RESENT] == 0)
 		end->packets[REPORT_RESENT] = packet;
-	report_take_repeat(&end->repeats, line, packet);
+	report_take_repeat(&end->repeats, line, packet, time);
 	report_line_text(line, "tcpr_kindstr", kind, sizeof(kind));
-	end->resends |= strcmp(kind, "syn") != 0 && strcmp(kind, "spurious") != 0;
+	if (strcmp(kind, "syn") == 0)
+		end->syn_again = (struct report_opening){packet, time};
+	else
+		end->resends |= strcmp(kind, "spurious") != 0;
 }
 
 /* A segment that shows that its sender's window is closed, or a RST, which shows no window. */
@@ -183,11 +186,13 @@ report_take_syn_ack(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	struct report_end_events *end = report_take_end(capture, line);
+	struct report_opening *syn_ack;
 
 	if (end == NULL)
 		return;
-	end->syn_ack_packet = packet;
-	end->syn_ack_time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	syn_ack = end->syn_ack.packet == 0 ? &end->syn_ack : &end->syn_ack_again;
+	syn_ack->packet = packet;
+	syn_ack->time = (uint64_t)report_line_number(line, "cs_ts", 0);
 }
 
 /* An ICMP error that a packet of an end was not delivered. */
@@ -354,7 +359,8 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    /* But for packets that were too big. */
 	    "--formula=report-unreachable = icmp-receive where cs_cid != 0 && "
 	    "(icmp_version == 4 && icmp_type == 3 && icmp_code != 4 || icmp_version == 6 && icmp_type == 1)",
-	    "--formula=report-syn-ack = tcp-send where tcp_flags & SYN && tcp_flags & ACK",
+	    "--formula=report-syn-ack = tcp-send where "
+	    "tcp_flags & SYN && tcp_flags & ACK && tcps_state == syn-received",
 	    "--formula=report-opening = tcp-accept-established where cs_ts - tcps_start >= 250ms",
 	    /* Not of each segment; the FIN of the peer takes a number, too. */
 	    "--formula=report-missing = tcp-send where (tcp_flags & (FIN|RST|PSH) || tcps_snd_segs % 16 == 0) && "

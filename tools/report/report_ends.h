@@ -18,6 +18,11 @@ struct report_repeats {
 	uint64_t segments, received; /* segments that the end had sent and received by the last one */
 };
 
+/* A segment of the handshake. */
+struct report_opening {
+	uint64_t packet, time;
+};
+
 /* The latest request of a client. */
 struct report_request_event {
 	uint64_t packet, time;
@@ -37,8 +42,10 @@ struct report_end_events {
 	bool resends;			 /* it has sent data again that was not acknowledged */
 	struct report_repeats repeats;
 	struct report_request_event request;
-	uint64_t finish_time;		       /* its first FIN or RST; 0 none */
-	uint64_t syn_ack_packet, syn_ack_time; /* its latest SYN-ACK */
+	uint64_t finish_time;		     /* its first FIN or RST; 0 none */
+	struct report_opening syn_again;     /* the latest SYN that it has sent again */
+	struct report_opening syn_ack;	     /* its first SYN-ACK */
+	struct report_opening syn_ack_again; /* its latest SYN-ACK behind that, before the connection is established */
 };
 
 /* Entries in the order in which they are made, and a hash table; its size is a power of two. */

@@ -24,6 +24,13 @@ enum report_reason {
 	REPORT_REASONS
 };
 
+/* A handshake is slow from here on, us; the live page and the formula report-opening have the same limit. */
+#define REPORT_SLOW_HANDSHAKE_US 250000
+
+/* What a handshake waits for: the SYN-ACK of the server, the ACK of the client, a SYN or a SYN-ACK that is sent again
+ * and then has its answer soon. */
+enum report_delay { REPORT_LATE_SYN_ACK, REPORT_LATE_ACK, REPORT_LOST_SYN, REPORT_LOST_SYN_ACK, REPORT_DELAYS };
+
 /* Bytes of a name in JSON, escapes and NUL included. */
 #define REPORT_NAME_SIZE 128u
 
@@ -97,8 +104,9 @@ struct report_record {
 	bool unanswered;	 /* its SYN has no answer */
 	bool rejected;		 /* an ICMP error says that a packet of its client was not delivered */
 	bool half_open;		 /* its SYN-ACK has no answer */
-	int64_t syn_ack_us;	 /* from the SYN to the SYN-ACK; 0 unknown */
-	uint64_t syn_ack_packet; /* packet id; 0 unknown */
+	uint64_t syn_ack_packet; /* packet id of its latest SYN-ACK; 0 unknown */
+	enum report_delay delay; /* what its handshake waited for longest */
+	uint64_t delay_packet;	 /* packet id of the segment behind that; 0 unknown, or the ACK of the client */
 	struct report_open_request open_request;
 	struct report_silence silence;
 	enum report_reason reason;

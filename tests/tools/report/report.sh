@@ -148,6 +148,12 @@ is "a slow handshake, and its packet" "$(text handshake) $(evidence handshake)" 
 verdict_case slow_ack
 is "of which the client's ACK is late" "$(text handshake) $(evidence handshake)" \
 	"1 handshake took 250 ms or longer: 1 for want of the ACK of the client; the longest took 400.000 ms, to 198.51.100.2 port 80. [(80, 'packet 3')]"
+verdict_case crossed
+is "a SYN-ACK behind the handshake counts for nothing" "$(text handshake) $(evidence handshake)" \
+	"1 handshake took 250 ms or longer: 1 for want of the ACK of the client; the longest took 999.000 ms, to 198.51.100.2 port 80. [(80, 'packet 3')]"
+verdict_case syn_again
+is "a SYN or SYN-ACK that is sent again" "$(text handshake) $(evidence handshake)" \
+	"3 handshakes took 250 ms or longer: 1 for want of the SYN-ACK of the server, 1 because the SYN was sent again, 1 because the SYN-ACK was sent again (it or the answer to it was lost in the network); the longest took 2.010 s, to 198.51.100.2 port 82. [(82, 'packet 11'), (81, 'packet 8'), (80, 'packet 5')]"
 verdict_case hung
 is "requests without answer" "$(text open-request) $(evidence open-request)" \
 	"6 requests were never answered: the server received them and sent nothing; for example by 198.51.100.2 port 82, where the server closed the connection after 4.000 s. [(82, 'packet 15'), (83, 'packet 22'), (88, 'packet 29'), (81, 'packet 9'), (80, 'packet 4')]"

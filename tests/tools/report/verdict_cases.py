@@ -30,6 +30,9 @@ half_open  a SYN-ACK that is sent again without an ACK, one that is the last pac
 rejected  SYNs and a DNS query that ICMP errors reject
 scan      SYNs to 20 ports, each once, and one at the very end of the capture
 slow_ack  a client whose ACK of the SYN-ACK comes late
+crossed   a client whose ACK comes late, and crosses the SYN-ACK that is sent again
+syn_again a SYN, and a SYN-ACK, that are sent again and then have their answer at once; a server that answers the second
+          SYN late
 """
 import socket
 import struct
@@ -261,6 +264,18 @@ def scan(capture):
 def slow_ack(capture):
     c = Connection(capture, 80).segment(0, 0, SYN).segment(0.01, 1, SYN | ACK).segment(0.4, 0, ACK)
     c.close(0.5)
+
+
+def crossed(capture):
+    c = Connection(capture, 80).segment(0, 0, SYN).segment(0.001, 1, SYN | ACK).segment(0.999, 0, ACK)
+    c.segment(1.001, 1, SYN | ACK, back=1).close(1.1)
+
+
+def syn_again(capture):
+    Connection(capture, 80).segment(0, 0, SYN).segment(1, 0, SYN, back=1).segment(1.001, 1, SYN | ACK).segment(1.002, 0, ACK).close(3)
+    c = Connection(capture, 81).segment(0.1, 0, SYN).segment(0.11, 1, SYN | ACK).segment(1.11, 1, SYN | ACK, back=1)
+    c.segment(1.2, 0, ACK).close(3.1)
+    Connection(capture, 82).segment(0.2, 0, SYN).segment(1.2, 0, SYN, back=1).segment(2.2, 1, SYN | ACK).segment(2.21, 0, ACK).close(3.2)
 
 
 def only_queries(capture):

@@ -107,6 +107,37 @@ report_check_silence(const struct report_capture *capture, struct report_record 
 	}
 }
 
+/* Whether a segment was sent again and then had its answer soon. */
+static bool
+report_is_loss(const struct report_opening *again, uint64_t answered)
+{
+	return again->packet != 0 && again->time <= answered &&
+	       answered - again->time < 1000ull * REPORT_SLOW_HANDSHAKE_US;
+}
+
+/* What the handshake waited for longest. */
+static void
+report_check_handshake(struct report_record *record, const struct report_end_events *client,
+		       const struct report_end_events *server)
+{
+	uint64_t opened = record->start + 1000 * (uint64_t)record->handshake_us, answered = server->syn_ack.time;
+
+	record->syn_ack_packet =
+	    server->syn_ack_again.packet != 0 ? server->syn_ack_again.packet : server->syn_ack.packet;
+	record->delay_packet = server->syn_ack.packet;
+	if (record->handshake_us <= 0 || answered <= record->start || answered > opened)
+		return;
+	if (opened - answered > answered - record->start) {
+		bool lost = report_is_loss(&server->syn_ack_again, opened);
+
+		record->delay = lost ? REPORT_LOST_SYN_ACK : REPORT_LATE_ACK;
+		record->delay_packet = lost ? server->syn_ack_again.packet : 0;
+	} else if (report_is_loss(&client->syn_again, answered)) {
+		record->delay = REPORT_LOST_SYN;
+		record->delay_packet = client->syn_again.packet;
+	}
+}
+
 /* Sets the facts of a TCP connection. */
 static void
 report_check_tcp(const struct report_capture *capture, struct report_record *record)
@@ -119,9 +150,7 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 			      (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS));
 	record->half_open = report_record_is_half_open(record) &&
 			    (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS);
-	if (server->syn_ack_time > record->start)
-		record->syn_ack_us = (int64_t)((server->syn_ack_time - record->start) / 1000);
-	record->syn_ack_packet = server->syn_ack_packet;
+	report_check_handshake(record, client, server);
 	record->rejected = client->packets[REPORT_UNREACHABLE] != 0;
 	record->missing = (uint64_t)client->missing + server->missing;
 	if (record->unanswered || record->half_open)

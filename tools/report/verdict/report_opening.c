@@ -4,9 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A handshake is slow from here on, us; the live page and the formula report-opening have the same limit. */
-#define SLOW_HANDSHAKE_US 250000
-
 static uint64_t
 report_is_unanswered(const struct report_record *record)
 {
@@ -140,15 +137,29 @@ report_half_open(struct report_sentence *sentence, const struct report_capture *
 static uint64_t
 report_measure_handshake(const struct report_record *record)
 {
-	return record->handshake_us >= SLOW_HANDSHAKE_US ? (uint64_t)record->handshake_us : 0;
+	return record->handshake_us >= REPORT_SLOW_HANDSHAKE_US ? (uint64_t)record->handshake_us : 0;
 }
 
-/* A handshake of which the client's ACK took longer than the SYN-ACK. */
-static uint64_t
-report_is_slow_ack(const struct report_record *record)
+/* Names what the slow handshakes waited for. */
+static void
+report_write_delays(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	return record->syn_ack_us > 0 && record->syn_ack_us <= record->handshake_us &&
-	       record->handshake_us - record->syn_ack_us > record->syn_ack_us;
+	static const char *const reasons[REPORT_DELAYS] = {
+	    [REPORT_LATE_SYN_ACK] = "for want of the SYN-ACK of the server",
+	    [REPORT_LATE_ACK] = "for want of the ACK of the client",
+	    [REPORT_LOST_SYN] = "because the SYN was sent again",
+	    [REPORT_LOST_SYN_ACK] = "because the SYN-ACK was sent again"};
+	uint64_t count[REPORT_DELAYS] = {0};
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		const struct report_record *record = &capture->records.list[i];
+
+		count[record->delay] += report_measure_handshake(record) > 0;
+	}
+	for (size_t i = 0; i < REPORT_DELAYS; i++)
+		report_write_part(sentence, count[i], reasons[i], reasons[i]);
+	if (count[REPORT_LOST_SYN] + count[REPORT_LOST_SYN_ACK] > 0)
+		report_write(sentence, " (it or the answer to it was lost in the network)");
 }
 
 static uint64_t
@@ -167,7 +178,6 @@ void
 report_handshakes(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t count = report_gather(sentence, capture, report_measure_handshake, REPORT_OPENED);
-	uint64_t slow_acks = report_count_both(capture, report_measure_handshake, report_is_slow_ack);
 	uint64_t longest = report_longest_handshake(capture);
 
 	sentence->topic = "handshake";
@@ -177,10 +187,7 @@ report_handshakes(struct report_sentence *sentence, const struct report_capture 
 		return;
 	}
 	report_write(sentence, "%" PRIu64 " handshake%s took 250 ms or longer", count, report_plural(count));
-	report_write_part(sentence, count - slow_acks, "for want of the SYN-ACK of the server",
-			  "for want of the SYN-ACK of the server");
-	report_write_part(sentence, slow_acks, "for want of the ACK of the client",
-			  "for want of the ACK of the client");
+	report_write_delays(sentence, capture);
 	report_write(sentence, "; the longest took ");
 	report_write_time(sentence, longest);
 	report_write_worst(sentence, capture, ", to ");
@@ -188,8 +195,7 @@ report_handshakes(struct report_sentence *sentence, const struct report_capture 
 	for (size_t e = 0; e < sentence->evidence_count; e++) {
 		const struct report_record *record = &capture->records.list[sentence->evidence[e].record];
 
-		if (report_is_slow_ack(record) == 0 && record->syn_ack_packet != 0)
-			report_set_packet(&sentence->evidence[e],
-					  report_capture_frame(capture, record->syn_ack_packet));
+		if (record->delay_packet != 0)
+			report_set_packet(&sentence->evidence[e], report_capture_frame(capture, record->delay_packet));
 	}
 }
