@@ -86,17 +86,18 @@ report_take_event(struct report_capture *capture, struct report_line *line, enum
 		end->packets[event] = packet;
 }
 
-/* Counts a retransmission that follows another one directly, or starts to count.  `line`: read up to its time. */
+/* Counts a retransmission that follows another one directly, or starts to count. */
 static void
-report_take_repeat(struct report_repeats *repeats, struct report_line *line, uint64_t packet, uint64_t time)
+report_count_repeat(struct report_repeats *repeats, const struct report_repeats *latest)
 {
-	uint64_t segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
-	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
+	uint64_t count = repeats->count;
 
-	if (repeats->count == 0 || segments != repeats->segments + 1 || received != repeats->received)
-		*repeats = (struct report_repeats){.packet = packet, .time = time, .received = received};
-	repeats->count++;
-	repeats->segments = segments;
+	if (count == 0 || latest->segments != repeats->segments + 1 || latest->received != repeats->received) {
+		*repeats = *latest;
+		count = 0;
+	}
+	repeats->count = count + 1;
+	repeats->segments = latest->segments;
 }
 
 static void
@@ -104,19 +105,24 @@ report_take_retransmission(struct report_capture *capture, struct report_line *l
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	struct report_end_events *end = report_take_end(capture, line);
-	uint64_t time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	struct report_repeats latest = {.packet = packet};
 	char kind[16];
 
 	if (end == NULL)
 		return;
 	if (end->packets[REPORT_RESENT] == 0)
 		end->packets[REPORT_RESENT] = packet;
-	report_take_repeat(&end->repeats, line, packet, time);
+	latest.time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	latest.segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
+	latest.received = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
 	report_line_text(line, "tcpr_kindstr", kind, sizeof(kind));
+	if (strcmp(kind, "spurious") == 0)
+		return;
+	report_count_repeat(&end->repeats, &latest);
 	if (strcmp(kind, "syn") == 0)
-		end->syn_again = (struct report_opening){packet, time};
+		end->syn_again = (struct report_opening){packet, latest.time};
 	else
-		end->resends |= strcmp(kind, "spurious") != 0;
+		end->resends = true;
 }
 
 /* A segment that shows that its sender's window is closed, or a RST, which shows no window. */

@@ -11,7 +11,8 @@
  * window, a retransmission, the ACK that completes a slow handshake, an ICMP error that a packet was not delivered. */
 enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_OPENED, REPORT_UNREACHABLE, REPORT_EVENTS };
 
-/* Retransmissions of an end in a row, without any segment between them or of its peer. */
+/* Retransmissions of an end in a row, without any segment between them or of its peer; not those of segments that the
+ * peer has acknowledged. */
 struct report_repeats {
 	uint64_t count;
 	uint64_t packet, time;	     /* of the first one */

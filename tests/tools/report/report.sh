@@ -161,6 +161,10 @@ verdict_case silent
 is "connections that fall silent" "$(text silent) $(evidence silent)" \
 	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, received 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, 'packet 8'), (81, 'packet 13')]"
 is "are no servers that do not answer" "$(evidence open-request)" "[(82, 'packet 14')]"
+verdict_case spurious
+is "nor is an end silent that has acknowledged what is sent again" \
+	"$(data "'silent' in verdict") $(text retransmissions | sed 's/.*: //')" \
+	"False 4 unneeded, because they were acknowledged already."
 verdict_case half_open
 is "handshakes that are never completed" "$(text half-open) $(evidence half-open)" \
 	"2 connections were never established: the SYN-ACK had no ACK. It does not reach the client, or the SYN is one of a flood with wrong addresses; for example to 198.51.100.2 port 80. [(80, 'packet 6'), (81, 'packet 4')]"

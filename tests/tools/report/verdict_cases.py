@@ -26,6 +26,7 @@ hung      servers that acknowledge a request and send no data: the client closes
           and control messages, and a request, behind answers
 silent    data, and a FIN, that are sent again three times without any segment of the peer; data of which the third copy has an
           ACK; data that is sent again twice
+spurious  data that is sent again four times although it has an ACK
 half_open  a SYN-ACK that is sent again without an ACK, one that is the last packet but for later ones of others
 rejected  SYNs and a DNS query that ICMP errors reject
 scan      SYNs to 20 ports, each once, and one at the very end of the capture
@@ -233,6 +234,13 @@ def silent(capture):
                       back=1 if port == 81 else 7)
         if port == 82:
             c.segment(start + 1.51, 1, ACK)
+
+
+def spurious(capture):
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"request").segment(0.11, 1, PSH | ACK, b"x" * 1000)
+    c.segment(0.12, 0, ACK)
+    for number in range(4):
+        c.segment(0.5 + number, 1, PSH | ACK, b"x" * 1000, back=1000)
 
 
 def half_open(capture):
