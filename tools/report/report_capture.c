@@ -168,14 +168,17 @@ report_take_request(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	struct report_end_events *end = report_take_end(capture, line);
+	struct report_request_event request = {.packet = packet, .row = 1};
 
 	if (end == NULL)
 		return;
-	end->request.packet = packet;
-	end->request.time = (uint64_t)report_line_number(line, "cs_ts", 0);
-	end->request.received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
-	end->request.segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
-	end->request.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
+	request.time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	request.received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
+	request.segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
+	request.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
+	if (end->request.packet != 0 && request.received == end->request.received)
+		request.row = end->request.row + (request.segments != end->request.segments);
+	end->request = request;
 }
 
 static void

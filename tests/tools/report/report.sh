@@ -157,6 +157,8 @@ is "a SYN or SYN-ACK that is sent again" "$(text handshake) $(evidence handshake
 verdict_case hung
 is "requests without answer" "$(text open-request) $(evidence open-request)" \
 	"6 requests were never answered: the server received them and sent nothing; for example by 198.51.100.2 port 82, where the server closed the connection after 4.000 s. [(82, 'packet 15'), (83, 'packet 22'), (88, 'packet 29'), (81, 'packet 9'), (80, 'packet 4')]"
+verdict_case one_way
+is "messages of one direction, and one before the client closes, are none" "$(data "'open-request' in verdict")" False
 verdict_case silent
 is "connections that fall silent" "$(text silent) $(evidence silent)" \
 	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, received 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, 'packet 8'), (81, 'packet 13')]"

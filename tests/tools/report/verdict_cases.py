@@ -24,6 +24,7 @@ snap      the connection and the queries of `twice`, each packet cut to 30 bytes
 hung      servers that acknowledge a request and send no data: the client closes after 2 s, the client resets, the server
           closes, the capture ends; a server that answers, one that closes at once, a client that closes,
           and control messages, and a request, behind answers
+one_way   messages that a server only acknowledges; a client that closes behind a message, after answers
 silent    data, and a FIN, that are sent again three times without any segment of the peer; data of which the third copy has an
           ACK; data that is sent again twice
 spurious  data that is sent again four times although it has an ACK
@@ -220,6 +221,14 @@ def hung(capture):
             c.segment(start + 0.12, 1, FIN | ACK)
         elif port == 86:
             c.segment(start + 0.2, 0, FIN | ACK)
+
+
+def one_way(capture):
+    c = Connection(capture, 514).open(0)
+    for number in range(5):
+        c.segment(0.1 + number / 10, 0, PSH | ACK, b"message").segment(0.11 + number / 10, 1, ACK)
+    c = Connection(capture, 80).open(1).segment(1.1, 0, PSH | ACK, b"x" * 100).segment(1.11, 1, PSH | ACK, b"x" * 100)
+    c.segment(1.2, 0, PSH | ACK, b"x" * 100).segment(1.21, 1, ACK).close(3.7)
 
 
 def silent(capture):

@@ -9,6 +9,9 @@
 /* Bytes of a request on a connection that has had answers; shorter data is often a control message without answer. */
 #define REQUEST_MIN 64u
 
+/* So many requests in a row, each with an ACK and none with an answer, are a protocol of one direction. */
+#define ONE_WAY_REQUESTS 3u
+
 /* A peer is silent if it does not answer so many retransmissions. */
 #define SILENT_REPEATS 3u
 
@@ -66,6 +69,15 @@ report_record_until(const struct report_capture *capture, const struct report_re
 	return record->reason == REPORT_CAPTURE_END ? capture->volume.last : record->end;
 }
 
+/* Whether data of a client may well have no answer: of a protocol of one direction, or, on a connection that has had
+ * answers, a control message or what the client sends before it closes.  `until`: when the first end closes. */
+static bool
+report_expects_nothing(const struct report_end_events *client, const struct report_end *server, uint64_t until)
+{
+	return client->request.row >= ONE_WAY_REQUESTS ||
+	       (server->bytes > 0 && (client->request.length < REQUEST_MIN || until == client->finish_time));
+}
+
 /* The latest request, if the server has sent segments behind it, but no data. */
 static void
 report_check_request(const struct report_capture *capture, struct report_record *record)
@@ -77,7 +89,7 @@ report_check_request(const struct report_capture *capture, struct report_record 
 	if (client->request.packet == 0 || record->ends[REPORT_SERVER].bytes > client->request.received ||
 	    record->ends[REPORT_SERVER].segments <= client->request.segments || until <= client->request.time)
 		return;
-	if (record->ends[REPORT_SERVER].bytes > 0 && client->request.length < REQUEST_MIN)
+	if (report_expects_nothing(client, &record->ends[REPORT_SERVER], until))
 		return;
 	/* Closing at once is how connections end, unless the server has sent nothing at all. */
 	if (until - client->request.time < 1000ull * REPORT_SLOW_ANSWER_US &&
