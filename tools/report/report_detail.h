@@ -46,7 +46,10 @@ struct report_detail_end {
 	unsigned answers;	  /* further segments that were added */
 	unsigned changes;	  /* changes of state that were added */
 	uint64_t closed_since;	  /* time stamp of the segment that closed its window; 0: open */
+	uint64_t closed_packet;	  /* its packet id */
 	uint64_t closed_ns;	  /* sum of the times for which its window was closed and opened again */
+	uint64_t longest_ns;	  /* the longest of them */
+	uint64_t longest_packet;  /* packet id of the segment that closed the window for it */
 	size_t last, before_last; /* numbers of the segments that it has sent, counted from 1; 0 none */
 };
 

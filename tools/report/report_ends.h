@@ -29,8 +29,9 @@ struct report_request_event {
 	uint64_t packet, time;
 	uint64_t received; /* bytes that the server had sent before it */
 	uint64_t segments; /* segments that the server had sent before it */
-	uint64_t row;	   /* requests since the last data of the server, each behind segments of the server; this one, too */
-	uint32_t length;   /* payload bytes of its last segment */
+	uint64_t
+	    row; /* requests since the last data of the server, each behind segments of the server; this one, too */
+	uint32_t length; /* payload bytes of its last segment */
 };
 
 /* Times ns since the epoch; packet ids 0: none. */

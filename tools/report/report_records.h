@@ -56,10 +56,12 @@ struct report_end {
 	uint16_t port;
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
-	uint8_t flags;		/* of all its segments */
-	uint64_t closed_packet; /* packet id of the segment that closed its window last, 0 none */
-	uint64_t closed_us;	/* time for which its window was closed in all; 0 unknown */
-	uint64_t stuck_us;	/* how long that window is closed, if it is not opened again */
+	uint8_t flags;		 /* of all its segments */
+	uint64_t closed_packet;	 /* packet id of the segment that closed its window last, 0 none */
+	uint64_t closed_us;	 /* time for which its window was closed in all; 0 unknown */
+	uint64_t stuck_us;	 /* how long that window is closed, if it is not opened again */
+	uint64_t longest_us;	 /* longest time for which its window was closed, stuck_us included; 0 unknown */
+	uint64_t longest_packet; /* packet id of the segment that closed it then */
 };
 
 /* An answer of a server, and packet ids: of the request, of its last copy if it was sent again, of the answer; 0: none

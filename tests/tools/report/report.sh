@@ -105,6 +105,15 @@ is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server'][
 verdict_case closings
 is "closings that are long in all" "$(text zero-window)" \
 	"Receive windows were closed 5 times on 1 connection, 5 by clients and 0 by servers, for at most 100.000 ms at a time, and for 500.000 ms in all on one connection: the program of the client 192.0.2.1 port 40000 reads too slowly."
+verdict_case readers
+is "the longest closing, of one of many ends that close their windows" "$(text zero-window) $(evidence zero-window)" \
+	"Receive windows were closed 26 times on 2 connections, 25 by clients and 1 by servers, for at most 300.000 ms at a time, and for 320.000 ms in all on one connection: the program of the server 198.51.100.2 port 81 reads too slowly. [(81, 'packet 55'), (80, 'packet 9')]"
+report "$tmp/readers.pcap" --top=0 >"$tmp/page"
+is "without details, its connection" "$(text zero-window | sed 's/.*: //')" \
+	"a program of the connection with the server 198.51.100.2 port 81 reads too slowly."
+verdict_case reopened
+is "one that is longer than those that are not opened again" "$(text zero-window) $(evidence zero-window)" \
+	"Receive windows were closed 2 times on 2 connections, 1 by clients and 1 by servers, for at most 2.000 s at a time: the program of the server 198.51.100.2 port 81 reads too slowly. One was not opened again: the program of the client 192.0.2.1 port 40000 has stopped reading, 500.000 ms before the end. [(80, 'packet 11'), (81, 'packet 5')]"
 verdict_case stuck
 is "windows that are not opened again" "$(text zero-window)" \
 	"Receive windows were closed 5 times on 4 connections, 2 by clients and 3 by servers, for at most 2.930 s at a time, and for 3.010 s in all on one connection: the program of the client 192.0.2.1 port 40000 reads too slowly. 2 were not opened again, 1 of clients and 1 of servers: the program of the client 192.0.2.1 port 40000 has stopped reading, 2.930 s before the end."

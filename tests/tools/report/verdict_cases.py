@@ -11,6 +11,9 @@ lost      one server answers at once, but a request to it is lost; another is sl
 stuck     a client that stops reading until the capture ends, a server that does until it resets the connection, and a
           window that is opened again
 closings  a client that closes its window five times
+readers   a client that closes its window often, each time for 10 ms; another one that does so for 4 ms, of which the
+          server closes its window once, for 300 ms
+reopened  a client that stops reading 0.5 s before the capture ends, and a server that does not read for 2 s before
 twice     a connection and DNS queries, each packet twice: IPv4
 twice6    the same in IPv6
 twice_midway  the same as `twice`, behind a connection that began before the capture
@@ -142,6 +145,25 @@ def lost(capture):
     late.segment(6.2, 1, ACK)
     late.next[1] -= 200
     late.segment(6.8, 1, ACK, b"x" * 100).segment(6.81, 1, PSH | ACK, b"x" * 100).segment(6.82, 0, ACK).close(6.9)
+
+
+def readers(capture):
+    c = Connection(capture, 80).open(0)
+    for number in range(20):
+        time = 0.1 + number / 50
+        c.segment(time, 1, PSH | ACK, b"x" * 1000).segment(time + 0.001, 0, ACK, window=0).segment(time + 0.011, 0, ACK)
+    c = Connection(capture, 81).open(0.01)
+    for number in range(5):
+        time = 0.1 + number / 50
+        c.segment(time, 1, PSH | ACK, b"x" * 1000).segment(time + 0.002, 0, ACK, window=0).segment(time + 0.006, 0, ACK)
+    c.segment(0.3, 0, PSH | ACK, b"x" * 1000).segment(0.31, 1, ACK, window=0).segment(0.61, 1, ACK).close(0.7)
+
+
+def reopened(capture):
+    c = Connection(capture, 81).open(0).segment(0.1, 0, PSH | ACK, b"x" * 1000).segment(0.11, 1, ACK, window=0)
+    c.segment(2.11, 1, ACK)
+    c = Connection(capture, 80).open(2).segment(2.5, 1, PSH | ACK, b"x" * 1000).segment(2.6, 0, ACK, window=0)
+    c.segment(3.1, 1, ACK, back=1)
 
 
 def closings(capture):

@@ -44,6 +44,10 @@ report_check_windows(const struct report_capture *capture, struct report_record 
 			continue;
 		end->stuck_us = report_stuck_us(capture, record, events, end->segments);
 		end->closed_packet = events->closed_packet;
+		if (end->stuck_us > 0) {
+			end->longest_us = end->stuck_us;
+			end->longest_packet = end->closed_packet;
+		}
 		if (end->stuck_us >= REPORT_SLOW_READER_US)
 			record->score += REPORT_SCORE_FAILED;
 	}
@@ -193,9 +197,28 @@ report_follow_window(struct report_detail_end *end, const struct report_segment 
 		return;
 	if (segment->window == 0 && end->closed_since == 0) {
 		end->closed_since = segment->time;
+		end->closed_packet = segment->packet;
 	} else if (segment->window > 0 && end->closed_since != 0) {
-		end->closed_ns += segment->time > end->closed_since ? segment->time - end->closed_since : 0;
+		uint64_t ns = segment->time > end->closed_since ? segment->time - end->closed_since : 0;
+
+		end->closed_ns += ns;
 		end->closed_since = 0;
+		if (ns > end->longest_ns) {
+			end->longest_ns = ns;
+			end->longest_packet = end->closed_packet;
+		}
+	}
+}
+
+/* Sets the times for which a window was closed.  Of a long connection the detail has the beginning. */
+static void
+report_set_closed(struct report_end *end, const struct report_detail_end *closed, bool complete)
+{
+	if (complete)
+		end->closed_us = closed->closed_ns / 1000 + end->stuck_us;
+	if (closed->longest_ns / 1000 > end->longest_us) {
+		end->longest_us = closed->longest_ns / 1000;
+		end->longest_packet = closed->longest_packet;
 	}
 }
 
@@ -211,11 +234,10 @@ report_facts_find_windows(struct report_capture *capture, struct report_detail *
 		struct report_record *record = &capture->records.list[i];
 
 		for (size_t e = 0; record->detail >= 0 && e < REPORT_ENDS; e++) {
-			uint64_t closed_ns = detail->ends[2 * (size_t)record->detail + e].closed_ns;
 			struct report_end *end = &record->ends[e];
 
-			if (end->segments <= detail->end_segments)
-				end->closed_us = closed_ns / 1000 + end->stuck_us;
+			report_set_closed(end, &detail->ends[2 * (size_t)record->detail + e],
+					  end->segments <= detail->end_segments);
 		}
 	}
 }

@@ -72,15 +72,36 @@ report_measure_closed(const struct report_record *record)
 			     record->zero_window_us);
 }
 
+/* How slowly a record reads: by the longest time that its windows were closed, or, if that is short, by all times. */
+static uint64_t
+report_measure_reader(const struct report_record *record)
+{
+	uint64_t longest = report_larger(record->zero_window_us, report_measure_stuck(record));
+
+	if (record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows == 0)
+		return 0;
+	return longest >= REPORT_SLOW_READER_US ? (1ull << 62) + longest : 1 + report_measure_closed(record);
+}
+
 /* Windows that stay closed come first. */
 static uint64_t
 report_measure_windows(const struct report_record *record)
 {
-	uint64_t closed = record->ends[REPORT_CLIENT].zero_windows + record->ends[REPORT_SERVER].zero_windows;
+	uint64_t reader = report_measure_reader(record);
 
-	if (closed > 0 && report_measure_stuck(record) > 0)
-		return (1ull << 63) + report_measure_stuck(record);
-	return closed * (1 + record->zero_window_us);
+	return reader > 0 && report_measure_stuck(record) > 0 ? (1ull << 63) + report_measure_stuck(record) : reader;
+}
+
+/* The end whose window was closed longest; NULL if both have closed theirs and the detail lacks the longest time. */
+static const struct report_end *
+report_slowest_end(const struct report_record *record)
+{
+	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+	const struct report_end *longest = server->longest_us > client->longest_us ? server : client;
+
+	if (client->zero_windows == 0 || server->zero_windows == 0)
+		return client->zero_windows == 0 ? server : client;
+	return longest->longest_us + 1 >= record->zero_window_us ? longest : NULL;
 }
 
 /* The end whose window stays closed longer. */
@@ -125,13 +146,39 @@ report_stuck_windows(struct report_sentence *sentence, const struct report_captu
 		return;
 	sentence->weight += 40 * (count[REPORT_CLIENT] + count[REPORT_SERVER]);
 	report_write_stuck(sentence, &list[sentence->evidence[0].record], count[REPORT_CLIENT], count[REPORT_SERVER]);
+}
+
+/* Links to the segments that closed the windows for good or for longest. */
+static void
+report_link_windows(struct report_sentence *sentence, const struct report_capture *capture)
+{
 	for (size_t e = 0; e < sentence->evidence_count; e++) {
-		const struct report_record *record = &list[sentence->evidence[e].record];
+		const struct report_record *record = &capture->records.list[sentence->evidence[e].record];
+		const struct report_end *end = report_slowest_end(record);
+		uint64_t packet = end != NULL ? end->longest_packet : 0;
 
 		if (report_measure_stuck(record) > 0)
-			report_set_packet(&sentence->evidence[e],
-					  report_capture_frame(capture, report_stuck_end(record)->closed_packet));
+			packet = report_stuck_end(record)->closed_packet;
+		if (packet != 0)
+			report_set_packet(&sentence->evidence[e], report_capture_frame(capture, packet));
 	}
+}
+
+/* The record of the program that reads most slowly, which is made the last of the evidence unless it is part of it. */
+static const struct report_record *
+report_slowest_reader(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	struct report_sentence slowest = {0};
+	size_t record;
+
+	report_gather(&slowest, capture, report_measure_reader, REPORT_ZERO_WINDOW);
+	record = slowest.evidence[0].record;
+	for (size_t e = 0; e < sentence->evidence_count; e++) {
+		if (sentence->evidence[e].record == record)
+			return &capture->records.list[record];
+	}
+	sentence->evidence[sentence->evidence_count - 1] = slowest.evidence[0];
+	return &capture->records.list[record];
 }
 
 /* Names the program that keeps a window closed, or says that the time is short. */
@@ -139,19 +186,22 @@ static void
 report_write_readers(struct report_sentence *sentence, const struct report_record *worst, uint64_t longest,
 		     uint64_t closed_us)
 {
-	bool server = worst->ends[REPORT_SERVER].zero_windows > worst->ends[REPORT_CLIENT].zero_windows;
-	const struct report_end *end = &worst->ends[server ? REPORT_SERVER : REPORT_CLIENT];
+	const struct report_end *end = report_slowest_end(worst);
+	bool server = end == &worst->ends[REPORT_SERVER];
 
 	if (report_measure_closed(worst) > longest) {
 		report_write(sentence, ", and for ");
 		report_write_time(sentence, report_measure_closed(worst));
 		report_write(sentence, " in all on one connection");
 	}
-	if (longest >= REPORT_SLOW_READER_US || closed_us >= REPORT_SLOW_READER_US)
+	if (longest < REPORT_SLOW_READER_US && closed_us < REPORT_SLOW_READER_US)
+		report_write(sentence, ", which is short.");
+	else if (end == NULL)
+		report_write(sentence, ": a program of the connection with the server %s port %u reads too slowly.",
+			     worst->ends[REPORT_SERVER].address, worst->ends[REPORT_SERVER].port);
+	else
 		report_write(sentence, ": the program of the %s %s port %u reads too slowly.",
 			     server ? "server" : "client", end->address, end->port);
-	else
-		report_write(sentence, ", which is short.");
 }
 
 void
@@ -184,6 +234,7 @@ report_windows(struct report_sentence *sentence, const struct report_capture *ca
 		     client + server, report_plural(client + server), count, report_plural(count), client, server);
 	report_write_time(sentence, longest);
 	report_write(sentence, " at a time");
-	report_write_readers(sentence, &capture->records.list[sentence->evidence[0].record], longest, closed_us);
+	report_write_readers(sentence, report_slowest_reader(sentence, capture), longest, closed_us);
 	report_stuck_windows(sentence, capture);
+	report_link_windows(sentence, capture);
 }
