@@ -138,6 +138,11 @@ is "wrong time stamps are named" "$(text capture)" \
 is "and are in no axis" "$(data "[data['duration'], data['stray'], data['frames'], sum(sum(p['frames']) for p in data['volume'])]")" \
 	"[1110000, 2, 28, 26]"
 is "nor in the times of segments" "$(data "max(s[0] for d in data['details'] for s in d['segments'])")" 1110000
+verdict_case days
+is "a pause of days" "$(text capture)" "There is no TCP connection. It is silent for 3.0 days before packet 9."
+verdict_case years
+is "a pause of years" "$(text capture)" \
+	"There is no TCP connection. It is silent for 10.0 years before packet 9: the clock was set, or captures of different times are merged."
 verdict_case lossy
 is "data that the capture lacks" "$(text capture)" \
 	"The capture itself has gaps, which are no fault of the network: 1 connection lacks data (1000 bytes that the receiver acknowledges)."

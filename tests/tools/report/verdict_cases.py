@@ -19,6 +19,8 @@ twice6    the same in IPv6
 twice_midway  the same as `twice`, behind a connection that began before the capture
 again     the same as `twice`, once, with retransmissions
 stamps    the first frame is from the year 1970, the eighth, in the middle of a connection, from 2106
+days      DNS queries with answers, 3 days apart
+years     the same, 10 years apart
 lossy     a connection of which the capture lacks a segment that the client acknowledges
 handshake a client whose SYN,ACK comes late
 queries   DNS queries without answers
@@ -211,6 +213,17 @@ def stamps(capture):
     capture.query(-0.09, 9, False)
     talk(capture).close(1)
     capture.stamps = {1: 5, 8: 0xFFFFFFFF}
+
+
+def days(capture, pause=3 * 86400):
+    for number in range(8):
+        time = number / 100 + (pause if number > 3 else 0)
+        capture.query(time, number)
+        capture.query(time + 0.001, number, False)
+
+
+def years(capture):
+    days(capture, 10 * 365 * 86400)
 
 
 def lossy(capture):

@@ -7,6 +7,10 @@
 /* A pause in all traffic of the capture that is worth a sentence, ns. */
 #define GAP_NS 5000000000u
 
+/* Limits from which a pause has a larger unit, s. */
+#define DAY_S  86400u
+#define YEAR_S (365u * DAY_S)
+
 /* Duplicates are worth a sentence if there are at least so many, and one of so many packets. */
 #define DUPLICATES_MIN	 10u
 #define DUPLICATES_SHARE 10u
@@ -127,16 +131,34 @@ report_duplicated(struct report_sentence *sentence, const struct report_capture 
 	return 100 + 10 * copies;
 }
 
+/* Names the longest pause of all traffic.  A year is rather a clock that was set, or captures of different times. */
+static void
+report_pause(struct report_sentence *sentence, const struct report_volume *volume)
+{
+	double seconds = (double)volume->gap / 1e9;
+
+	if (volume->gap < GAP_NS)
+		return;
+	report_write(sentence, " It is silent for ");
+	if (seconds >= YEAR_S)
+		report_write(sentence, "%.1f years", seconds / YEAR_S);
+	else if (seconds >= 2 * DAY_S)
+		report_write(sentence, "%.1f days", seconds / DAY_S);
+	else
+		report_write(sentence, "%.1f s", seconds);
+	report_write(sentence, " before packet %" PRIu64, volume->gap_at);
+	if (seconds >= YEAR_S)
+		report_write(sentence, ": the clock was set, or captures of different times are merged");
+	report_write(sentence, ".");
+}
+
 /* Names pauses and wrong time stamps.  Returns the weight. */
 static uint64_t
 report_oddities(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	const struct report_volume *volume = &capture->volume;
-	bool silent = volume->gap >= GAP_NS;
 
-	if (silent)
-		report_write(sentence, " It is silent for %.1f s before packet %" PRIu64 ".", (double)volume->gap / 1e9,
-			     volume->gap_at);
+	report_pause(sentence, volume);
 	if (volume->stray == 1)
 		report_write(sentence,
 			     " Packet %" PRIu64 " has a time stamp far from those around it, and is not on the "
