@@ -4,7 +4,7 @@
  *
  * After "ok" the capture follows in chunks: the length in four bytes, network order, and that many bytes.  Length 0
  * ends it and is followed by a line of JSON; CHUNK_ERROR is followed by a line with the reason why the capture breaks
- * off.
+ * off.  Before any other chunk it means that the flight recorder has no frame of the connection.
  * The bytes are made in parts with the locks of the workers held, and the rings may wrap between two parts.
  */
 #include <arpa/inet.h>
@@ -62,6 +62,7 @@ struct frames_reply {
 	int dlt;		       /* of the first frame */
 	int uncompiled_dlt;	       /* link type of the next frame if the filter is not compiled for it, or -1 */
 	bool owners_sought, ended;
+	bool empty; /* the reason of the failure is that there is no frame */
 	uint64_t frames, bytes, first, last;
 	char failure[320];
 
@@ -523,6 +524,7 @@ frames_end_capture(struct frames_reply *frames)
 	frames->ended = true;
 	if (frames->frames == 0 && frames->selection.cid != 0 && frames_count_lost(frames, &cut) == 0 &&
 	    frames->filter == NULL) {
+		frames->empty = true;
 		frames_fail(frames, "no frame of connection %llu is in the flight recorder",
 			    (unsigned long long)frames->selection.cid);
 		return;
@@ -676,10 +678,10 @@ control_reply_write_frames(struct control_reply *reply, struct text_buffer *text
 
 	frames_make(reply);
 	if (frames->failure[0] != '\0') {
-		if (reply->begun)
+		if (!reply->begun)
+			text_add_format(text, "%s", frames->empty ? "ok\n" : "error ");
+		if (reply->begun || frames->empty)
 			frames_add_length(text, CHUNK_ERROR);
-		else
-			text_add_format(text, "error ");
 		text_add_escaped(text, frames->failure);
 		text_add_format(text, "\n");
 		reply->done = true;

@@ -211,6 +211,32 @@ for file in history capture.pcapng; do
 	fails "without a flight recorder $file has no data" "No data available" cat "$root"/by-port/7002/*/$file
 done
 
+# A small flight recorder overwrites the packet of a stream.
+kill "$pid"
+wait "$pid"
+begin_netobsd --flight-memory=1M
+send() {
+	ip netns exec "$space" python3 -c 'import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(int(sys.argv[2])):
+    s.sendto(bytes(int(sys.argv[3])), ("127.0.0.1", int(sys.argv[1])))' "$@"
+}
+send 7006 1 10
+overwritten_listed() {
+	[ -d "$root/by-port/7006" ]
+}
+wait_for overwritten_listed
+stream=$root/$(ls "$root/by-port/7006")
+check "the packet of a stream" cp "$stream/capture.pcapng" "$tmp/stream.pcapng"
+overwritten() {
+	send 7007 100 30000
+	! cat "$stream/capture.pcapng" >"$tmp/list" 2>&1
+}
+wait_for overwritten
+for file in history capture.pcapng; do
+	fails "when its packet is overwritten $file has no data" "No data available" cat "$stream/$file"
+done
+
 # One connection ends, and one is refused.
 kill "$pid"
 wait "$pid"
