@@ -67,14 +67,41 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && [ -x "$build/netobs-connfs" ] && 
 	python3 "$top/tests/tools/control_peer.py" "$tmp/control" "ok\\n$(row 9 open 192.0.2.9)" "$tmp/requests" write &
 	pid=$!
 	wait_for test -S "$tmp/control"
-	cat "$tmp/connfs/9/history" >"$tmp/history" 2>&1 &
+	cat "$tmp/connfs/9/history" >>"$tmp/history" 2>&1 &
 	reading=$!
 	wait_for grep -q '^write' "$tmp/requests"
 	is "a file beside a slow one" "$(timeout 30 cat "$tmp/connfs/9/state")" "open -"
 	is "and a directory" "$(timeout 30 ls "$tmp/connfs/by-state")" open
+	# Four may be slow.
+	for _ in 2 3 4; do
+		cat "$tmp/connfs/9/history" >>"$tmp/history" 2>&1 &
+		reading="$reading $!"
+	done
+	requested() {
+		[ "$(grep -c '^write' "$tmp/requests")" -eq 4 ]
+	}
+	wait_for requested
+	is "more than four" "$(timeout 30 cat "$tmp/connfs/9/capture.pcapng" 2>&1)" \
+		"cat: $tmp/connfs/9/capture.pcapng: Device or resource busy"
 	kill "$pid"
-	wait "$reading"
-	check "the slow one fails with its peer" grep -q 'Input/output error$' "$tmp/history"
+	# shellcheck disable=SC2086 # one word for each
+	wait $reading
+	is "the slow ones fail with their peer" "$(grep -c 'Input/output error$' "$tmp/history")" 4
+	# A request for the list has no reply.
+	wait "$pid" 2>/dev/null
+	rm -f "$tmp/control" "$tmp/requests"
+	python3 "$top/tests/tools/control_peer.py" "$tmp/control" "ok\\n" "$tmp/requests" connections &
+	pid=$!
+	wait_for test -S "$tmp/control"
+	reading=''
+	for number in 1 2 3 4 5 6; do
+		ls "$tmp/connfs" >"$tmp/list$number" 2>&1 &
+		reading="$reading $!"
+	done
+	# shellcheck disable=SC2086 # one word for each
+	wait $reading
+	is "each that waited for it fails" "$(cat "$tmp"/list? | grep -c 'Input/output error$')" 6
+	check "without a request of its own" [ "$(grep -c '^connections' "$tmp/requests")" -lt 6 ]
 else
 	skip "netobs-connfs" "it is not built, this user is not root, or there is no /dev/fuse"
 fi

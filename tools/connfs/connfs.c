@@ -12,8 +12,8 @@
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 
-/* Most files of packets that are being opened. */
-#define CONNFS_OPENINGS_MAX 16u
+/* Most files of packets that are being opened: each waits for netobsd, up to two minutes if it does not reply. */
+#define CONNFS_OPENINGS_MAX 4u
 
 /* The type of its mounts is "fuse." and this. */
 #define CONNFS_SUBTYPE "netobs-connfs"
@@ -106,14 +106,6 @@ connfs_open_locked(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *
 	pthread_mutex_unlock(&connfs_lock);
 }
 
-static void
-connfs_read_locked(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, struct fuse_file_info *file)
-{
-	pthread_mutex_lock(&connfs_lock);
-	connfs_read(request, inode, size, offset, file);
-	pthread_mutex_unlock(&connfs_lock);
-}
-
 /* A file is closed when the thread that replied with its bytes does not use them any more. */
 static void
 connfs_release_locked(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
@@ -128,10 +120,10 @@ static const struct fuse_lowlevel_ops connfs_operations = {
     .getattr = connfs_getattr_locked,
     .readlink = connfs_readlink,
     .opendir = connfs_opendir_locked,
-    .readdir = connfs_read_locked,
+    .readdir = connfs_read,
     .releasedir = connfs_release_locked,
     .open = connfs_open_locked,
-    .read = connfs_read_locked,
+    .read = connfs_read,
     .release = connfs_release_locked,
 };
 

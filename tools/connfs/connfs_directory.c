@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "tools/connfs/connfs_files.h"
-#include "tools/connfs/connfs_kept.h"
 #include "tools/connfs/connfs_list.h"
 
 static void
@@ -48,7 +47,7 @@ connfs_add_root(fuse_req_t request, struct connfs_handle *handle)
 	for (unsigned i = 0; i < CONNFS_GROUPS; i++)
 		connfs_add_entry(request, handle, connfs_group_name(i),
 				 &(struct connfs_node){.kind = CONNFS_GROUP, .number = i});
-	if (connfs_kept_request(connfs_socket, &kept) && kept.closed)
+	if (connfs_request_kept(&kept) && kept.closed)
 		connfs_add_entry(request, handle, "closed", &(struct connfs_node){.kind = CONNFS_CLOSED});
 	for (size_t i = 0; i < connfs_list.count; i++)
 		connfs_add_cid(request, handle, CONNFS_CONNECTION, connfs_list.rows[i].cid);

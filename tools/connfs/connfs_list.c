@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/connfs/connfs_kept.h"
-
 const char *connfs_socket;
 struct connection_list connfs_list;
 uint64_t connfs_list_took_ns;
@@ -16,6 +14,13 @@ char connfs_error[4096];
 static char connfs_fields[] = CONNFS_FIELDS;
 static struct connection_columns connfs_columns;
 static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked */
+
+/* Shortest wait for a request that fails, and the time after it in which no other one is sent: the requests that have
+ * waited for it fail, too, instead of each waiting as long. */
+#define CONNFS_HUNG_NS UINT64_C(1000000000)
+
+static uint64_t connfs_began_ns; /* when the last request began */
+static uint64_t connfs_hung_ns;	 /* when the last one that waited as long failed; 0: none has */
 
 bool
 connfs_list_begin(const char *socket)
@@ -39,6 +44,25 @@ connfs_drop_rows(struct connection_list *list)
 	list->count = kept;
 }
 
+/* Begins a request; false if another one has just waited for netobsd in vain. */
+static bool
+connfs_begin_request(void)
+{
+	connfs_began_ns = connection_list_now();
+	return connfs_hung_ns == 0 || connfs_began_ns - connfs_hung_ns > CONNFS_HUNG_NS;
+}
+
+/* Ends a request, which is `served` or not; returns `served`. */
+static bool
+connfs_end_request(bool served)
+{
+	uint64_t now = connection_list_now();
+
+	if (!served && now - connfs_began_ns >= CONNFS_HUNG_NS)
+		connfs_hung_ns = now;
+	return served;
+}
+
 bool
 connfs_receive_list(bool wait)
 {
@@ -58,7 +82,7 @@ connfs_refresh(double most_age)
 {
 	if (connfs_list.time_ns != 0 && (double)(connection_list_now() - connfs_list.time_ns) <= most_age * 1e9)
 		return true;
-	return connfs_receive_list(false);
+	return connfs_begin_request() && connfs_end_request(connfs_receive_list(false));
 }
 
 bool
@@ -68,14 +92,32 @@ connfs_request_one(uint64_t cid, bool no_wait, struct connection_list *list)
 	struct connection_request request = {.path = connfs_socket, .words = words, .count = 1, .no_wait = no_wait};
 
 	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)cid);
-	return connection_list_receive(list, &connfs_columns, &request, error, sizeof error);
+	return connfs_begin_request() &&
+	       connfs_end_request(connection_list_receive(list, &connfs_columns, &request, error, sizeof error));
+}
+
+bool
+connfs_request_kept(struct connfs_kept *kept)
+{
+	return connfs_begin_request() && connfs_end_request(connfs_kept_request(connfs_socket, kept));
+}
+
+char *
+connfs_request_record(uint64_t cid)
+{
+	char *record = connfs_begin_request() ? connfs_closed_record(connfs_socket, cid) : NULL;
+
+	connfs_end_request(record != NULL);
+	return record;
 }
 
 bool
 connfs_refresh_for(enum connfs_kind kind, double most_age)
 {
 	if (kind == CONNFS_CLOSED || kind == CONNFS_RECORD)
-		return connfs_closed_refresh(&connfs_closed, connfs_socket, (uint64_t)(most_age * 1e9));
+		return connfs_begin_request() &&
+		       connfs_end_request(
+			   connfs_closed_refresh(&connfs_closed, connfs_socket, (uint64_t)(most_age * 1e9)));
 	return connfs_refresh(most_age);
 }
 
@@ -84,7 +126,7 @@ connfs_refresh_error(enum connfs_kind kind)
 {
 	struct connfs_kept kept;
 
-	if ((kind != CONNFS_CLOSED && kind != CONNFS_RECORD) || !connfs_kept_request(connfs_socket, &kept))
+	if ((kind != CONNFS_CLOSED && kind != CONNFS_RECORD) || !connfs_request_kept(&kept))
 		return EIO;
 	return kept.closed ? EBUSY : ENOENT;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lists that netobs-connfs shows, requested from netobsd when they are needed. */
+/* The lists that netobs-connfs shows, requested from netobsd when they are needed.  When a request has waited for
+ * a second or longer and failed, further ones fail at once for a second. */
 #ifndef NETOBS_TOOLS_CONNFS_CONNFS_LIST_H
 #define NETOBS_TOOLS_CONNFS_CONNFS_LIST_H
 
@@ -8,6 +9,7 @@
 
 #include "tools/connections/connection_list.h"
 #include "tools/connfs/connfs_closed.h"
+#include "tools/connfs/connfs_kept.h"
 #include "tools/connfs/connfs_tree.h"
 
 /* Seconds that the kernel keeps names and attributes, and that a list serves lookups. */
@@ -37,6 +39,12 @@ int connfs_refresh_error(enum connfs_kind kind);
 
 /* Requests one connection; false if netobsd does not reply. */
 bool connfs_request_one(uint64_t cid, bool no_wait, struct connection_list *list);
+
+/* Requests what netobsd keeps besides; false if netobsd does not reply. */
+bool connfs_request_kept(struct connfs_kept *kept);
+
+/* Requests a record like connfs_closed_record(). */
+char *connfs_request_record(uint64_t cid);
 
 /* The row of a connection in the list; NULL if there is none. */
 const struct connection_row *connfs_find(uint64_t cid);

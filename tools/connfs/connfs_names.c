@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tools/connfs/connfs_files.h"
-#include "tools/connfs/connfs_kept.h"
 #include "tools/connfs/connfs_list.h"
 
 /* Age of a list, seconds, from which on another one is requested for a name that is not in it. */
@@ -31,7 +30,7 @@ connfs_lookup_closed(struct connfs_node *node)
 	struct connfs_kept kept;
 
 	node->kind = CONNFS_CLOSED;
-	if (!connfs_kept_request(connfs_socket, &kept))
+	if (!connfs_request_kept(&kept))
 		return EIO;
 	return kept.closed ? 0 : ENOENT;
 }

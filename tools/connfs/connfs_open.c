@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "tools/connfs/connfs_files.h"
-#include "tools/connfs/connfs_kept.h"
 #include "tools/connfs/connfs_list.h"
 #include "tools/replay/history.h"
 #include "tools/write_client.h"
@@ -45,8 +44,12 @@ connfs_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, str
 	size_t from = (size_t)offset < handle->length ? (size_t)offset : handle->length;
 
 	/* The kernel takes the end of these bytes for that of the file, whatever it was told since. */
-	if (handle->cached && !connfs_size_is_told(inode, handle->length))
-		connfs_forget_size(inode);
+	if (handle->cached) {
+		pthread_mutex_lock(&connfs_lock);
+		if (!connfs_size_is_told(inode, handle->length))
+			connfs_forget_size(inode);
+		pthread_mutex_unlock(&connfs_lock);
+	}
 	if (handle->fd >= 0) {
 		capture.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
 		capture.buf[0].fd = handle->fd;
@@ -126,7 +129,7 @@ connfs_open_text(struct connfs_handle *handle, const struct connfs_node *node)
 static int
 connfs_open_record(struct connfs_handle *handle, const struct connfs_node *node)
 {
-	handle->bytes = connfs_closed_record(connfs_socket, node->cid);
+	handle->bytes = connfs_request_record(node->cid);
 	if (handle->bytes == NULL)
 		return connfs_refresh_error(node->kind);
 	handle->length = strlen(handle->bytes);
@@ -139,7 +142,7 @@ connfs_capture_error(uint64_t cid, int failure)
 {
 	struct connfs_kept kept;
 
-	if (failure == EIO || !connfs_kept_request(connfs_socket, &kept) || !connfs_refresh(0))
+	if (failure == EIO || !connfs_request_kept(&kept) || !connfs_refresh(0))
 		return EIO;
 	if (connfs_find(cid) == NULL)
 		return ENOENT;

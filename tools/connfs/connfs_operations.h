@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The requests of the kernel to netobs-connfs: an operation replies to each.  The caller holds connfs_lock, except for
- * connfs_readlink(). */
+ * connfs_readlink() and connfs_read(). */
 #ifndef NETOBS_TOOLS_CONNFS_CONNFS_OPERATIONS_H
 #define NETOBS_TOOLS_CONNFS_CONNFS_OPERATIONS_H
 
@@ -44,7 +44,7 @@ void connfs_opendir(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info 
 
 void connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
 
-/* The bytes of an open directory or file from an offset on. */
+/* The bytes of an open directory or file from an offset on; those of a capture do not wait for connfs_lock. */
 void connfs_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, struct fuse_file_info *file);
 
 /* Closes a directory or a file. */
