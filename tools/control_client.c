@@ -55,20 +55,24 @@ client_connect(const char *path)
 	return -1;
 }
 
-/* Describes that the socket's permissions refuse this user. */
+/* Longest entry of a user or a group that is read: a longer one, with thousands of members, is unknown. */
+#define ENTRY_MAX 65536
+
+/* Describes that the socket's permissions refuse this user.  It may run in several threads. */
 static void
 client_describe_permission(const char *path, char *error, size_t size)
 {
 	struct stat status;
-	const struct passwd *user;
-	const struct group *group;
+	struct passwd user_entry, *user = NULL;
+	struct group group_entry, *group = NULL;
+	char user_text[ENTRY_MAX], group_text[ENTRY_MAX];
 
 	if (stat(path, &status) != 0) {
 		snprintf(error, size, "%s: %s", path, strerror(EACCES));
 		return;
 	}
-	user = getpwuid(status.st_uid);
-	group = getgrgid(status.st_gid);
+	(void)getpwuid_r(status.st_uid, &user_entry, user_text, sizeof user_text, &user);
+	(void)getgrgid_r(status.st_gid, &group_entry, group_text, sizeof group_text, &group);
 	snprintf(error, size,
 		 "%s: %s: it belongs to user %s and group %s (mode %04o); run this command as root or as a user who "
 		 "may write to it",
