@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of netobsctl top: widths of the two ends, and addresses that are too long for theirs. */
+/* The columns of netobsctl top: widths of the two ends, addresses that are too long for theirs, and a terminal that is
+ * too narrow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
+#include <ncurses.h>
 
 #include "tools/connections/top_screen.h"
 
@@ -57,12 +60,56 @@ test_widths(void **state)
 	check_widths(15, 15, 1, 6, 21);
 }
 
+/* Bytes that are written to a terminal of some columns when the screen is drawn, with a prompt or without. */
+static long
+drawn_bytes(FILE *terminal, int columns, const char *prompt)
+{
+	struct connection_list rates = {.count = 0};
+	struct top_screen screen = {.rates = &rates, .sort = "cid", .filter = "", .message = ""};
+	long before = ftell(terminal);
+
+	assert_int_equal(resize_term(24, columns), OK);
+	if (prompt != NULL)
+		top_screen_draw_prompt(&screen, prompt, "");
+	else
+		top_screen_draw(&screen);
+	timeout(0);
+	(void)getch(); /* draws what has changed */
+	assert_int_equal(fseek(terminal, 0, SEEK_END), 0);
+	return ftell(terminal) - before;
+}
+
+static void
+test_narrow_terminal(void **state)
+{
+	FILE *terminal = tmpfile(), *keys = fopen("/dev/null", "re");
+	SCREEN *screen;
+
+	(void)state;
+	assert_non_null(terminal);
+	assert_non_null(keys);
+	screen = newterm("vt100", terminal, keys);
+	assert_non_null(screen);
+	assert_true(drawn_bytes(terminal, 80, NULL) > 0);
+	for (int columns = 1; columns <= 2; columns++) {
+		assert_int_equal(drawn_bytes(terminal, columns, NULL), 0);
+		assert_int_equal(drawn_bytes(terminal, columns, "Conditions: "), 0);
+	}
+	assert_true(drawn_bytes(terminal, 3, NULL) > 0);
+	assert_true(drawn_bytes(terminal, 80, "Conditions: ") > 0);
+	endwin();
+	delscreen(screen);
+	fclose(terminal);
+	fclose(keys);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_the_port_is_kept),
 	    cmocka_unit_test(test_widths),
+	    cmocka_unit_test(test_narrow_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

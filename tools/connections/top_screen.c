@@ -9,6 +9,9 @@
 /* Lines of the screen besides the rows: the summary, the titles, the keys. */
 #define TOP_OTHER_LINES 3
 
+/* Fewest columns that are drawn in: in a terminal of one or two ncurses reads bytes before those of a line. */
+#define TOP_COLUMNS_MIN 3
+
 #define TOP_STATE_WIDTH	 11
 #define TOP_REMOTE_WIDTH 21
 #define TOP_PORT_WIDTH	 6 /* ":65535" */
@@ -81,7 +84,7 @@ top_screen_rows(void)
 static void
 top_draw_line(int line, int attributes, const char *text)
 {
-	if (line < 0 || line >= LINES || COLS < 1)
+	if (line < 0 || line >= LINES)
 		return;
 	attrset(attributes);
 	move(line, 0);
@@ -206,7 +209,7 @@ top_draw_text(int line, const char *text)
 	char piece[512];
 	size_t width = COLS < (int)sizeof piece ? (size_t)COLS : sizeof piece - 1;
 
-	for (; line < LINES - 1 && width > 0 && *text != '\0'; line++) {
+	for (; line < LINES - 1 && *text != '\0'; line++) {
 		size_t length = strcspn(text, "\n"), taken = length < width ? length : width;
 
 		snprintf(piece, sizeof piece, "%.*s", (int)taken, text);
@@ -248,9 +251,21 @@ top_draw_list(struct top_screen *screen)
 			     &screen->rates->rows[screen->first + i]);
 }
 
+/* Whether the terminal is wide enough.  If not, getch() must not draw what has changed, either. */
+static bool
+top_is_wide_enough(void)
+{
+	if (COLS >= TOP_COLUMNS_MIN)
+		return true;
+	untouchwin(stdscr);
+	return false;
+}
+
 void
 top_screen_draw(struct top_screen *screen)
 {
+	if (!top_is_wide_enough())
+		return;
 	erase();
 	top_draw_summary(screen);
 	if (screen->view == TOP_LIST)
@@ -269,8 +284,10 @@ top_screen_draw_prompt(struct top_screen *screen, const char *prompt, const char
 {
 	const char *message = screen->message;
 	char line[512];
-	size_t length = strlen(prompt) + strlen(typed), width = COLS > 1 ? (size_t)COLS - 1 : 1;
+	size_t length = strlen(prompt) + strlen(typed), width = (size_t)COLS - 1;
 
+	if (!top_is_wide_enough())
+		return;
 	snprintf(line, sizeof line, "%s%s", prompt, typed);
 	screen->message = line + (length > width ? length - width : 0);
 	top_screen_draw(screen);

@@ -47,7 +47,8 @@ struct top_screen {
 	int local_width, remote_width;
 };
 
-/* Draws everything.  Works in a terminal of any size, which may show only a part. */
+/* Draws everything.  Works in a terminal of any size, which may show only a part, or nothing if it has one or two
+ * columns. */
 void top_screen_draw(struct top_screen *screen);
 
 /* Draws everything, with a prompt and what the user has typed in the last line: the end of it in a narrow terminal. */
