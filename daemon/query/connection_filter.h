@@ -16,7 +16,8 @@ bool connection_filter_begin(struct control_reply *reply, char *error, size_t si
 void connection_filter_end(struct control_reply *reply);
 
 /* Whether the conditions hold for the connection, the expression apart: a few comparisons. */
-bool connection_filter_holds(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow);
+bool connection_filter_holds(const struct control_reply *reply, const struct flow_table *table,
+			     const struct flow *flow);
 
 /* Whether the reply is about the connection.  Call it with the lock of the worker held. */
 bool connection_filter_selects(const struct control_reply *reply, const struct flow_table *table,

@@ -12,8 +12,8 @@
 #include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
 
-/* Connections visited for one part; capture is blocked meanwhile.  One of which an expression is evaluated, or the owner
- * looked up, costs as much as EXAMINED_COST others. */
+/* Connections visited for one part; capture is blocked meanwhile.  One of which an expression is evaluated, or the
+ * owner looked up, costs as much as EXAMINED_COST others. */
 #define FLOWS_PER_PART 4096u
 #define EXAMINED_COST  8u
 

@@ -129,12 +129,13 @@ const struct counter_row counters_table[] = {
 	{.group = "capture.", .name = "dropped", FIELD(input.dropped), .metric = "capture_dropped_frames_total",
 	 .label = "by", .label_value = "kernel",
 	 .metric_help = "Frames dropped before they could be observed, by the kernel or by an interface.",
-	 .help = "Frames that matched the filter but were dropped because the kernel's buffer was full.",
+	 .help = "Frames that matched the filter but were dropped because the kernel's buffer was full; in pcapng "
+		 "files by the statistics that they contain.",
 	 .advice = "A larger --buffer-size helps against bursts; against a lasting overload a filter or more "
 		   "--workers."},
 	{.group = "capture.", .name = "interface-dropped", FIELD(input.interface_dropped),
 	 .metric = "capture_dropped_frames_total", .label = "by", .label_value = "interface",
-	 .help = "Frames that the interfaces themselves dropped, before any filter.",
+	 .help = "Frames that the interfaces themselves dropped, before any filter; in pcapng files likewise.",
 	 .advice = "The interface or its driver is overloaded: ethtool -S shows where, ethtool -G enlarges its ring."},
 	{.group = "capture.", .name = "lag-us", FIELD(observed.lag_us), IF_USED(observed.lag_us),
 	 .metric = "capture_lag_seconds", .type = COUNTER_GAUGE_US,

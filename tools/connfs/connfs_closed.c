@@ -77,13 +77,19 @@ connfs_closed_parse(struct connfs_closed_list *list, const char *text)
 }
 
 bool
+connfs_closed_is_fresh(const struct connfs_closed_list *list, uint64_t most_age_ns)
+{
+	return list->time_ns != 0 && connection_list_now() - list->time_ns <= most_age_ns;
+}
+
+bool
 connfs_closed_refresh(struct connfs_closed_list *list, const char *socket, uint64_t most_age_ns)
 {
 	uint64_t now = connection_list_now();
 	char *text;
 	bool parsed;
 
-	if (list->time_ns != 0 && now - list->time_ns <= most_age_ns)
+	if (connfs_closed_is_fresh(list, most_age_ns))
 		return true;
 	free(list->ends);
 	*list = (struct connfs_closed_list){.count = 0};

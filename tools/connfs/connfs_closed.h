@@ -20,6 +20,9 @@ struct connfs_closed_list {
 	uint64_t time_ns; /* when it was requested, connection_list_now(); 0: there is no list */
 };
 
+/* Whether there is a list that is at most `most_age_ns` old. */
+bool connfs_closed_is_fresh(const struct connfs_closed_list *list, uint64_t most_age_ns);
+
 /* Requests the list from netobsd, unless it is at most `most_age_ns` old.  False, with an empty list, if netobsd does
  * not reply or keeps no connections that have ended. */
 bool connfs_closed_refresh(struct connfs_closed_list *list, const char *socket, uint64_t most_age_ns);

@@ -114,11 +114,13 @@ connfs_request_record(uint64_t cid)
 bool
 connfs_refresh_for(enum connfs_kind kind, double most_age)
 {
-	if (kind == CONNFS_CLOSED || kind == CONNFS_RECORD)
-		return connfs_begin_request() &&
-		       connfs_end_request(
-			   connfs_closed_refresh(&connfs_closed, connfs_socket, (uint64_t)(most_age * 1e9)));
-	return connfs_refresh(most_age);
+	const uint64_t age_ns = (uint64_t)(most_age * 1e9);
+
+	if (kind != CONNFS_CLOSED && kind != CONNFS_RECORD)
+		return connfs_refresh(most_age);
+	return connfs_closed_is_fresh(&connfs_closed, age_ns) ||
+	       (connfs_begin_request() &&
+		connfs_end_request(connfs_closed_refresh(&connfs_closed, connfs_socket, age_ns)));
 }
 
 int

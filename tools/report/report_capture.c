@@ -8,6 +8,10 @@
 
 #include "tools/report/report_lines.h"
 
+/* Segments of so many bytes that follow each other within this time, ns, are one request. */
+#define LONG_REQUEST	512u
+#define LONG_REQUEST_NS 500000000u
+
 static void
 report_frames_add(struct report_capture *capture, uint64_t packet)
 {
@@ -116,11 +120,15 @@ report_take_retransmission(struct report_capture *capture, struct report_line *l
 	latest.segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
 	latest.received = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
 	report_line_text(line, "tcpr_kindstr", kind, sizeof(kind));
-	if (strcmp(kind, "spurious") == 0)
+	if (strcmp(kind, "spurious") == 0) {
+		/* It may follow a row of others, of which it is no part. */
+		if (latest.segments == end->repeats.segments + 1 && latest.received == end->repeats.received)
+			end->repeats.segments++;
 		return;
+	}
 	report_count_repeat(&end->repeats, &latest);
 	if (strcmp(kind, "syn") == 0)
-		end->syn_again = (struct report_opening){packet, latest.time};
+		end->syn_again = (struct report_opening){packet, latest.time, latest.received};
 	else
 		end->resends = true;
 }
@@ -163,6 +171,14 @@ report_take_missing(struct report_capture *capture, struct report_line *line)
 	end->missing = acknowledged - first - (uint32_t)report_line_number(line, "tcps_rcv_bytes", 0);
 }
 
+/* Whether data is a request of its own: the server has sent an ACK before it, and it is no part of a long request. */
+static bool
+report_is_next_request(const struct report_request_event *before, const struct report_request_event *next)
+{
+	return next->segments != before->segments &&
+	       (next->length < LONG_REQUEST || next->time >= before->time + LONG_REQUEST_NS);
+}
+
 static void
 report_take_request(struct report_capture *capture, struct report_line *line)
 {
@@ -177,7 +193,7 @@ report_take_request(struct report_capture *capture, struct report_line *line)
 	request.segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
 	request.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
 	if (end->request.packet != 0 && request.received == end->request.received)
-		request.row = end->request.row + (request.segments != end->request.segments);
+		request.row = end->request.row + report_is_next_request(&end->request, &request);
 	end->request = request;
 }
 
@@ -195,13 +211,11 @@ report_take_syn_ack(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	struct report_end_events *end = report_take_end(capture, line);
-	struct report_opening *syn_ack;
 
-	if (end == NULL)
+	if (end == NULL || end->syn_ack.packet != 0)
 		return;
-	syn_ack = end->syn_ack.packet == 0 ? &end->syn_ack : &end->syn_ack_again;
-	syn_ack->packet = packet;
-	syn_ack->time = (uint64_t)report_line_number(line, "cs_ts", 0);
+	end->syn_ack.packet = packet;
+	end->syn_ack.time = (uint64_t)report_line_number(line, "cs_ts", 0);
 }
 
 /* An ICMP error that a packet of an end was not delivered. */

@@ -22,6 +22,7 @@ struct report_repeats {
 /* A segment of the handshake. */
 struct report_opening {
 	uint64_t packet, time;
+	uint64_t received; /* segments that the end had received before it */
 };
 
 /* The latest request of a client. */
@@ -29,8 +30,7 @@ struct report_request_event {
 	uint64_t packet, time;
 	uint64_t received; /* bytes that the server had sent before it */
 	uint64_t segments; /* segments that the server had sent before it */
-	uint64_t
-	    row; /* requests since the last data of the server, each behind segments of the server; this one, too */
+	uint64_t row;	   /* requests since the last data of the server, with this one */
 	uint32_t length; /* payload bytes of its last segment */
 };
 
@@ -46,9 +46,8 @@ struct report_end_events {
 	struct report_repeats repeats;
 	struct report_request_event request;
 	uint64_t finish_time;		     /* its first FIN or RST; 0 none */
-	struct report_opening syn_again;     /* the latest SYN that it has sent again */
-	struct report_opening syn_ack;	     /* its first SYN-ACK */
-	struct report_opening syn_ack_again; /* its latest SYN-ACK behind that, before the connection is established */
+	struct report_opening syn_again; /* the latest SYN or SYN-ACK that it has sent again */
+	struct report_opening syn_ack;	 /* its first SYN-ACK */
 };
 
 /* Entries in the order in which they are made, and a hash table; its size is a power of two. */

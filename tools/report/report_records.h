@@ -29,7 +29,14 @@ enum report_reason {
 
 /* What a handshake waits for: the SYN-ACK of the server, the ACK of the client, a SYN or a SYN-ACK that is sent again
  * and then has its answer soon. */
-enum report_delay { REPORT_LATE_SYN_ACK, REPORT_LATE_ACK, REPORT_LOST_SYN, REPORT_LOST_SYN_ACK, REPORT_DELAYS };
+enum report_delay {
+	REPORT_LATE_SYN_ACK,
+	REPORT_LATE_ACK,
+	REPORT_OLD_ANSWER, /* the server answers the SYN for an older connection, and the SYN is sent again */
+	REPORT_LOST_SYN,
+	REPORT_LOST_SYN_ACK,
+	REPORT_DELAYS
+};
 
 /* Bytes of a name in JSON, escapes and NUL included. */
 #define REPORT_NAME_SIZE 128u

@@ -167,12 +167,23 @@ is "a SYN-ACK behind the handshake counts for nothing" "$(text handshake) $(evid
 	"1 handshake took 250 ms or longer: 1 for want of the ACK of the client; the longest took 999.000 ms, to 198.51.100.2 port 80. [(80, 'packet 3')]"
 verdict_case syn_again
 is "a SYN or SYN-ACK that is sent again" "$(text handshake) $(evidence handshake)" \
-	"3 handshakes took 250 ms or longer: 1 for want of the SYN-ACK of the server, 1 because the SYN was sent again, 1 because the SYN-ACK was sent again (it or the answer to it was lost in the network); the longest took 2.010 s, to 198.51.100.2 port 82. [(82, 'packet 11'), (81, 'packet 8'), (80, 'packet 5')]"
+	"3 handshakes took 250 ms or longer: 1 for want of the SYN-ACK of the server, 1 because the SYN was sent again, 1 because the SYN-ACK was sent again (it or the answer to it was lost, or the queue of the server was full); the longest took 2.010 s, to 198.51.100.2 port 82. [(82, 'packet 11'), (81, 'packet 8'), (80, 'packet 5')]"
 verdict_case hung
 is "requests without answer" "$(text open-request) $(evidence open-request)" \
 	"6 requests were never answered: the server received them and sent nothing; for example by 198.51.100.2 port 82, where the server closed the connection after 4.000 s. [(82, 'packet 15'), (83, 'packet 22'), (88, 'packet 29'), (81, 'packet 9'), (80, 'packet 4')]"
+verdict_case old_port
+is "a SYN that is answered for an older connection" "$(text handshake | sed 's/;.*//')" \
+	"1 handshake took 250 ms or longer: 1 because the server answered for an older connection of the same ports"
+verdict_case twice_slow
+is "a SYN-ACK that is captured twice was sent once" "$(text handshake | sed 's/;.*//')" \
+	"1 handshake took 250 ms or longer: 1 for want of the ACK of the client"
 verdict_case one_way
 is "messages of one direction, and one before the client closes, are none" "$(data "'open-request' in verdict")" False
+verdict_case hang
+is "those that hang until the client closes, or of several segments" "$(evidence open-request)" "[(81, 'packet 31'), (80, 'packet 19')]"
+is "only a third client is slow" "$(text slow-client | cut -d ' ' -f 1-3)" "On 1 connection"
+verdict_case last_fin
+is "a FIN without answer, before a probe" "$(evidence silent)" "[(80, 'packet 10')]"
 verdict_case silent
 is "connections that fall silent" "$(text silent) $(evidence silent)" \
 	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, received 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, 'packet 8'), (81, 'packet 13')]"

@@ -40,6 +40,10 @@ slow_ack  a client whose ACK of the SYN-ACK comes late
 crossed   a client whose ACK comes late, and crosses the SYN-ACK that is sent again
 syn_again a SYN, and a SYN-ACK, that are sent again and then have their answer at once; a server that answers the second
           SYN late
+old_port  a SYN that the server answers with an ACK of an older connection; the client resets that and sends its SYN again
+hang      after an answer, requests that have none: one after which the client closes 30 s later, and one of six segments
+last_fin  a FIN that is sent again five times without any segment of the peer, and then a probe with a byte of old data
+twice_slow  a client whose ACK comes late, each packet twice
 """
 import socket
 import struct
@@ -328,6 +332,39 @@ def syn_again(capture):
     c = Connection(capture, 81).segment(0.1, 0, SYN).segment(0.11, 1, SYN | ACK).segment(1.11, 1, SYN | ACK, back=1)
     c.segment(1.2, 0, ACK).close(3.1)
     Connection(capture, 82).segment(0.2, 0, SYN).segment(1.2, 0, SYN, back=1).segment(2.2, 1, SYN | ACK).segment(2.21, 0, ACK).close(3.2)
+
+
+def old_port(capture):
+    c = Connection(capture, 80).segment(0, 0, SYN)
+    before, c.next = c.next, [700000, 900000]
+    c.segment(0.02, 1, ACK)
+    c.segment(0.021, 0, RST)
+    c.next = before
+    c.segment(3, 0, SYN, back=1).segment(3.02, 1, SYN | ACK).segment(3.021, 0, ACK).close(4)
+
+
+def answered(capture, port):
+    c = Connection(capture, port).open(0).segment(0.1, 0, PSH | ACK, b"q" * 100)
+    return c.segment(0.11, 1, PSH | ACK, b"a" * 100).segment(0.12, 0, ACK)
+
+
+def hang(capture):
+    answered(capture, 80).segment(1, 0, PSH | ACK, b"q" * 100).segment(1.01, 1, ACK).close(31)
+    c = answered(capture, 81)
+    for number in range(6):
+        c.segment(2 + number / 20, 0, PSH | ACK, b"q" * 1000).segment(2.02 + number / 20, 1, ACK)
+    answered(capture, 82).close(40)
+
+
+def last_fin(capture):
+    c = answered(capture, 80).segment(1, 1, FIN | ACK).segment(1.01, 0, ACK).segment(1.02, 0, FIN | ACK)
+    for time in 1.3, 1.9, 3.1, 5.5, 10.3:
+        c.segment(time, 0, FIN | ACK, back=1)
+    c.segment(12, 0, ACK, b"q", back=2)
+
+
+def twice_slow(capture):
+    Connection(capture, 80).segment(0, 0, SYN).segment(0.03, 1, SYN | ACK).segment(0.3, 0, ACK).close(1)
 
 
 def only_queries(capture):

@@ -176,6 +176,7 @@ report_measure_client(const struct report_record *record)
 	uint64_t answers = record->exchanges * (uint64_t)record->answer_mean_us;
 
 	if (record->protocol != IPPROTO_TCP || record->exchanges == 0 || report_measure_answer(record) > 0 ||
+	    record->open_request.packet != 0 ||
 	    record->duration_us < SLOW_CLIENT_US || answers >= record->duration_us / 10)
 		return 0;
 	return record->duration_us;

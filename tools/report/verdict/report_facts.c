@@ -12,6 +12,9 @@
 /* So many requests in a row, each with an ACK and none with an answer, are a protocol of one direction. */
 #define ONE_WAY_REQUESTS 3u
 
+/* A client that closes so soon behind its data, ns, expects no answer; later it has waited for one. */
+#define CLOSE_NS 5000000000u
+
 /* A peer is silent if it does not answer so many retransmissions. */
 #define SILENT_REPEATS 3u
 
@@ -78,8 +81,10 @@ report_record_until(const struct report_capture *capture, const struct report_re
 static bool
 report_expects_nothing(const struct report_end_events *client, const struct report_end *server, uint64_t until)
 {
+	bool closes = until == client->finish_time && until < client->request.time + CLOSE_NS;
+
 	return client->request.row >= ONE_WAY_REQUESTS ||
-	       (server->bytes > 0 && (client->request.length < REQUEST_MIN || until == client->finish_time));
+	       (server->bytes > 0 && (client->request.length < REQUEST_MIN || closes));
 }
 
 /* The latest request, if the server has sent segments behind it, but no data. */
@@ -138,18 +143,17 @@ report_check_handshake(struct report_record *record, const struct report_end_eve
 {
 	uint64_t opened = record->start + 1000 * (uint64_t)record->handshake_us, answered = server->syn_ack.time;
 
-	record->syn_ack_packet =
-	    server->syn_ack_again.packet != 0 ? server->syn_ack_again.packet : server->syn_ack.packet;
+	record->syn_ack_packet = server->syn_again.packet != 0 ? server->syn_again.packet : server->syn_ack.packet;
 	record->delay_packet = server->syn_ack.packet;
 	if (record->handshake_us <= 0 || answered <= record->start || answered > opened)
 		return;
 	if (opened - answered > answered - record->start) {
-		bool lost = report_is_loss(&server->syn_ack_again, opened);
+		bool lost = report_is_loss(&server->syn_again, opened);
 
 		record->delay = lost ? REPORT_LOST_SYN_ACK : REPORT_LATE_ACK;
-		record->delay_packet = lost ? server->syn_ack_again.packet : 0;
+		record->delay_packet = lost ? server->syn_again.packet : 0;
 	} else if (report_is_loss(&client->syn_again, answered)) {
-		record->delay = REPORT_LOST_SYN;
+		record->delay = client->syn_again.received > 0 ? REPORT_OLD_ANSWER : REPORT_LOST_SYN;
 		record->delay_packet = client->syn_again.packet;
 	}
 }

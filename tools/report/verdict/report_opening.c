@@ -147,6 +147,7 @@ report_write_delays(struct report_sentence *sentence, const struct report_captur
 	static const char *const reasons[REPORT_DELAYS] = {
 	    [REPORT_LATE_SYN_ACK] = "for want of the SYN-ACK of the server",
 	    [REPORT_LATE_ACK] = "for want of the ACK of the client",
+	    [REPORT_OLD_ANSWER] = "because the server answered for an older connection of the same ports",
 	    [REPORT_LOST_SYN] = "because the SYN was sent again",
 	    [REPORT_LOST_SYN_ACK] = "because the SYN-ACK was sent again"};
 	uint64_t count[REPORT_DELAYS] = {0};
@@ -159,7 +160,9 @@ report_write_delays(struct report_sentence *sentence, const struct report_captur
 	for (size_t i = 0; i < REPORT_DELAYS; i++)
 		report_write_part(sentence, count[i], reasons[i], reasons[i]);
 	if (count[REPORT_LOST_SYN] + count[REPORT_LOST_SYN_ACK] > 0)
-		report_write(sentence, " (it or the answer to it was lost in the network)");
+		report_write(sentence,
+			     " (it or the answer to it was lost%s)",
+			     count[REPORT_LOST_SYN] > 0 ? ", or the queue of the server was full" : "");
 }
 
 static uint64_t

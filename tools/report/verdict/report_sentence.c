@@ -93,6 +93,7 @@ void
 report_set_packet(struct report_evidence *evidence, uint64_t frame)
 {
 	evidence->frame = frame;
+	evidence->text[0] = '\0';
 	if (frame > 0)
 		snprintf(evidence->text, sizeof(evidence->text), "packet %" PRIu64, frame);
 }

@@ -159,8 +159,11 @@ report_link_windows(struct report_sentence *sentence, const struct report_captur
 
 		if (report_measure_stuck(record) > 0)
 			packet = report_stuck_end(record)->closed_packet;
-		if (packet != 0)
-			report_set_packet(&sentence->evidence[e], report_capture_frame(capture, packet));
+		else if (end != NULL && end->longest_us + 1 < record->zero_window_us)
+			packet = 0; /* another closing, behind the segments of the page, took longer */
+		else if (packet == 0)
+			continue;
+		report_set_packet(&sentence->evidence[e], report_capture_frame(capture, packet));
 	}
 }
 
