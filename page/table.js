@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of connections, which also has those without detail.
 const clientText = row => clientName(row) + (row.opened ? "" : " ?");
-const reportColumns = [
-	["start", row => row.start, row => moment(row.start), false],
-	["time", row => row.duration, row => duration(row.duration), true],
-	["proto", row => row.protocol, row => protocols[row.protocol] || String(row.protocol), false],
+// Title, key to sort by, text, whether it is a number.
+const endColumns = [
 	["client", clientName, clientText, false],
 	["server", serverName, serverName, false],
 	["sent", row => row.clientBytes, row => bytes(row.clientBytes), true],
 	["received", row => row.serverBytes, row => bytes(row.serverBytes), true],
 	["sent again", row => row.clientResent + row.serverResent,
 		row => `${row.clientResent} / ${row.serverResent}`, true],
+];
+const reportColumns = [
+	["start", row => row.start, row => moment(row.start), false],
+	["time", row => row.duration, row => duration(row.duration), true],
+	["proto", row => row.protocol, row => protocols[row.protocol] || String(row.protocol), false],
+	...endColumns,
 	["closed windows", row => row.clientZero + row.serverZero,
 		row => `${row.clientZero} / ${row.serverZero}`, true],
 	["handshake", row => row.handshake, row => duration(row.handshake), true],
@@ -24,12 +28,7 @@ const liveColumns = [
 	["age", row => row.duration, row => age(row.duration), true],
 	["idle", row => row.idle, row => age(row.idle), true],
 	["proto", row => row.protocol, row => protocols[row.protocol], false],
-	["client", clientName, clientText, false],
-	["server", serverName, serverName, false],
-	["sent", row => row.clientBytes, row => bytes(row.clientBytes), true],
-	["received", row => row.serverBytes, row => bytes(row.serverBytes), true],
-	["sent again", row => row.clientResent + row.serverResent,
-		row => `${row.clientResent} / ${row.serverResent}`, true],
+	...endColumns,
 	["round trip", row => row.rtt, row => duration(row.rtt), true],
 	["state", row => row.reason, row => row.reason, false],
 ];
