@@ -256,8 +256,9 @@ observe_count_anomalies(struct observer *o, const struct packet *p)
 	if (p->worst_anomaly == ANOMALY_NONE)
 		return;
 	c->truncated += anomaly_severity(p->worst_anomaly) == SEVERITY_TRUNCATED;
-	for (unsigned a = 1; a < ANOMALY_COUNT; a++)
-		c->anomalies[a] += anomaly_has(&p->anomalies, (enum anomaly)a);
+	for (unsigned word = 0; word < sizeof p->anomalies.bits / sizeof p->anomalies.bits[0]; word++)
+		for (uint64_t bits = p->anomalies.bits[word]; bits != 0; bits &= bits - 1)
+			c->anomalies[64 * word + (unsigned)__builtin_ctzll(bits)]++;
 }
 
 /* Marks a segment that its receiver ignores. */

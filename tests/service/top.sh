@@ -173,6 +173,17 @@ terminal resize-window -x 130 -y 12
 sees "a wide terminal: the address of the local end" '^established 127[.]0[.]0[.]1:[0-9]+ +127[.]0[.]0[.]1:7001 '
 terminal resize-window -x 20 -y 5
 sees "a terminal of 20x5: a part of it" '^STATE +LOCAL  R$'
+keys Home Enter
+sees "of the details as well" '^127'
+keys End
+sees "they scroll: their end" "'\$"
+keys Home
+sees "and their beginning" '^tcp,'
+keys h
+sees "so does the help" '^Up Down'
+keys End
+sees "to its end" 'time'
+keys h
 terminal resize-window -x 1 -y 1
 terminal resize-window -x 80 -y 24
 sees "and 80x24 again" '^STATE +LOCAL +REMOTE .*PROCESS'

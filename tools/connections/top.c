@@ -69,14 +69,33 @@ top_move(struct top *top, long rows)
 	top_select(top, row > 0 ? (size_t)row : 0);
 }
 
-/* Moves the lines of the ladder that are shown; the last page is full. */
+/* Moves the first of `count` lines that is shown; the last page is full. */
 static void
-top_scroll(struct top *top, long lines)
+top_scroll(size_t *first, size_t count, long lines)
 {
-	long last = (long)top->ladder_lines - (long)top_screen_rows(), first = (long)top->screen.ladder_first + lines;
+	long last = (long)count - (long)top_screen_rows(), next = (long)*first + lines;
 
-	first = first < last ? first : last;
-	top->screen.ladder_first = first > 0 ? (size_t)first : 0;
+	next = next < last ? next : last;
+	*first = next > 0 ? (size_t)next : 0;
+}
+
+static void
+top_scroll_ladder(struct top *top, long lines)
+{
+	top_scroll(&top->screen.ladder_first, top->ladder_lines, lines);
+}
+
+/* Moves the lines of the details or the help that are shown. */
+static void
+top_scroll_text(struct top *top, long lines)
+{
+	size_t *first = &top->screen.text_first, count = top_screen_text_lines(&top->screen);
+
+	if (*first > count)
+		*first = count;
+	top_scroll(first, count, lines);
+	if (lines == TOP_ALL_LINES)
+		*first = SIZE_MAX; /* the details may become longer */
 }
 
 /* Sorts the list.  The selection stays with its connection; if the connection has ended, with its row, unless its
@@ -239,7 +258,7 @@ top_show_ladder(struct top *top)
 		top->ladder_lines += *at == '\n';
 	top->ladder_lines -= top->ladder_lines > 0;
 	top->screen.view = TOP_LADDER;
-	top_scroll(top, TOP_ALL_LINES);
+	top_scroll_ladder(top, TOP_ALL_LINES);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -324,13 +343,14 @@ static void
 top_show(struct top *top, enum top_view view)
 {
 	top->screen.view = view == TOP_DETAIL && top->cid == 0 ? TOP_LIST : view;
+	top->screen.text_first = 0;
 	if (top->screen.view == TOP_DETAIL)
 		top_update_detail(top);
 	else
 		top_sort(top);
 }
 
-/* The lines by which a key moves the selection or the ladder; 0 if it is another key. */
+/* The lines by which a key moves the selection or a text; 0 if it is another key. */
 static long
 top_key_lines(int key)
 {
@@ -354,15 +374,28 @@ top_key_lines(int key)
 	}
 }
 
-/* Moves the selection, or the ladder, by a key; false if it is another key. */
+/* Moves the selection, or the text that is shown, by a key; false if it is another key.  Beside the details of a
+ * connection the keys of single lines select another one. */
 static bool
 top_handle_move(struct top *top, int key)
 {
+	const enum top_view view = top->screen.view;
 	long lines = top_key_lines(key);
+	bool single = lines == 1 || lines == -1;
 
-	if (lines != 0)
-		(top->screen.view == TOP_LADDER ? top_scroll : top_move)(top, lines);
-	return lines != 0;
+	if (lines == 0)
+		return false;
+	if (view == TOP_LADDER)
+		top_scroll_ladder(top, lines);
+	else if (view == TOP_HELP || (view == TOP_DETAIL && !single))
+		top_scroll_text(top, lines);
+	else
+		top_move(top, lines);
+	if (view == TOP_DETAIL && single) {
+		top->screen.text_first = 0;
+		top->next_ns = 0; /* requests the details of the other connection at once */
+	}
+	return true;
 }
 
 /* Acts on a key; false if it ends the program. */

@@ -12,6 +12,9 @@
 /* Fewest columns that are drawn in: in a terminal of one or two ncurses reads bytes before those of a line. */
 #define TOP_COLUMNS_MIN 3
 
+/* Bytes of a line of text, with its NUL. */
+#define TOP_LINE_SIZE 512
+
 #define TOP_STATE_WIDTH	 11
 #define TOP_REMOTE_WIDTH 21
 #define TOP_PORT_WIDTH	 6 /* ":65535" */
@@ -21,7 +24,8 @@
 
 static const char top_keys[] = "q quit  Enter detail  l ladder  w write  s sort  r reverse  / filter  h help";
 
-static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection\n"
+static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection; in a text: PgUp PgDn Home End\n"
+			       "        scroll\n"
 			       "Enter   details of the connection, with the line for a tracer; Esc: back\n"
 			       "l       its packets in the flight recorder as a ladder; Esc: back\n"
 			       "w       write its packets from the flight recorder to cid-CID.pcapng\n"
@@ -202,19 +206,51 @@ top_draw_summary(const struct top_screen *screen)
 	top_draw_line(0, (int)A_BOLD, text);
 }
 
-/* Draws lines of text; a line that is too long continues on the next one. */
-static void
-top_draw_text(int line, const char *text)
+static const char *
+top_screen_text(const struct top_screen *screen)
 {
-	char piece[512];
-	size_t width = COLS < (int)sizeof piece ? (size_t)COLS : sizeof piece - 1;
+	return screen->view == TOP_HELP ? top_help : screen->detail;
+}
 
-	for (; line < LINES - 1 && *text != '\0'; line++) {
-		size_t length = strcspn(text, "\n"), taken = length < width ? length : width;
+/* Copies the next line of the terminal: a line of text that is too long continues on the next one.  Returns the text
+ * behind it. */
+static const char *
+top_next_line(const char *text, char line[TOP_LINE_SIZE])
+{
+	size_t width = COLS < TOP_LINE_SIZE ? (size_t)COLS : TOP_LINE_SIZE - 1;
+	size_t length = strcspn(text, "\n"), part = length < width ? length : width;
 
-		snprintf(piece, sizeof piece, "%.*s", (int)taken, text);
-		top_draw_line(line, (int)A_NORMAL, piece);
-		text += taken + (taken == length && text[taken] == '\n');
+	snprintf(line, TOP_LINE_SIZE, "%.*s", (int)part, text);
+	return text + part + (part == length && text[part] == '\n');
+}
+
+size_t
+top_screen_text_lines(const struct top_screen *screen)
+{
+	const char *text = top_screen_text(screen);
+	char line[TOP_LINE_SIZE];
+	size_t lines = 0;
+
+	for (; *text != '\0'; lines++)
+		text = top_next_line(text, line);
+	return lines;
+}
+
+/* Draws the details or the help; the last page is full. */
+static void
+top_draw_text(const struct top_screen *screen)
+{
+	const char *text = top_screen_text(screen);
+	size_t lines = top_screen_text_lines(screen), rows = top_screen_rows(), most = lines > rows ? lines - rows : 0;
+	size_t first = screen->text_first;
+	char line[TOP_LINE_SIZE];
+
+	if (first > most)
+		first = most;
+	for (size_t i = 0; *text != '\0' && i < first + rows; i++) {
+		text = top_next_line(text, line);
+		if (i >= first)
+			top_draw_line((int)(i - first) + 2, (int)A_NORMAL, line);
 	}
 }
 
@@ -273,7 +309,7 @@ top_screen_draw(struct top_screen *screen)
 	else if (screen->view == TOP_LADDER)
 		top_draw_ladder(screen);
 	else
-		top_draw_text(2, screen->view == TOP_HELP ? top_help : screen->detail);
+		top_draw_text(screen);
 	if (LINES > TOP_OTHER_LINES)
 		top_draw_line(LINES - 1, A_REVERSE, screen->message[0] != '\0' ? screen->message : top_keys);
 	refresh();

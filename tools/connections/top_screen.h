@@ -43,6 +43,7 @@ struct top_screen {
 	const char *detail;  /* TOP_DETAIL: lines of text */
 	const char *ladder;  /* TOP_LADDER: likewise, the first one is a title */
 	size_t ladder_first; /* the line below the title */
+	size_t text_first;   /* TOP_DETAIL, TOP_HELP: the line at the top; behind the last page: that */
 	/* Columns of the ends in the list; top_screen_draw() sets them. */
 	int local_width, remote_width;
 };
@@ -54,8 +55,11 @@ void top_screen_draw(struct top_screen *screen);
 /* Draws everything, with a prompt and what the user has typed in the last line: the end of it in a narrow terminal. */
 void top_screen_draw_prompt(struct top_screen *screen, const char *prompt, const char *typed);
 
-/* Rows of the list, or lines of the ladder, that the terminal has room for, at least 1. */
+/* Rows of the list, or lines of the other views, that the terminal has room for, at least 1. */
 size_t top_screen_rows(void);
+
+/* Lines of the terminal that the details or the help need in its present width. */
+size_t top_screen_text_lines(const struct top_screen *screen);
 
 /* Bytes of an end as text: "[", an IPv6 address of at most 45 characters, "]:65535", and a NUL. */
 #define TOP_ENDPOINT_SIZE 64

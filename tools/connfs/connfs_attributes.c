@@ -63,7 +63,7 @@ connfs_type(enum connfs_kind kind)
 	return kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
 }
 
-/* Whether a node shows packets or processes, which only the user who mounts it may read, also with allow_other. */
+/* Whether a node shows packets or processes.  Its mode excludes other users, also with allow_other. */
 static bool
 connfs_is_private(const struct connfs_node *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What netobsd keeps besides the connections that it tracks. */
+/* Data that netobsd keeps besides the connections that it tracks. */
 #ifndef NETOBS_TOOLS_CONNFS_CONNFS_KEPT_H
 #define NETOBS_TOOLS_CONNFS_CONNFS_KEPT_H
 

@@ -61,7 +61,7 @@ int connfs_stat(const struct connfs_node *node, struct stat *attributes);
 /* Whether the kernel was last told this size of a text. */
 bool connfs_size_is_told(uint64_t inode, size_t size);
 
-/* Notes the size that the kernel is told, if the attributes are those of a file. */
+/* Records the size of a file, which a reply to the kernel contains. */
 void connfs_note_size(const struct stat *attributes);
 
 /* The kernel has another size of a text now. */

@@ -33,7 +33,7 @@ report_frames_add(struct report_capture *capture, uint64_t packet)
 
 /* The events of the end that the next cs_cid of the line names; NULL without one. */
 static struct report_end_events *
-report_take_end(struct report_capture *capture, struct report_line *line)
+report_read_end(struct report_capture *capture, struct report_line *line)
 {
 	int64_t cid = report_line_number(line, "cs_cid", -1);
 	struct report_end_events *end = report_ends_of(&capture->ends, cid);
@@ -43,7 +43,7 @@ report_take_end(struct report_capture *capture, struct report_line *line)
 }
 
 static void
-report_take_frame(struct report_capture *capture, struct report_line *line)
+report_read_frame(struct report_capture *capture, struct report_line *line)
 {
 	capture->packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	capture->time = (uint64_t)report_line_number(line, "pkt_ts", 0);
@@ -53,7 +53,7 @@ report_take_frame(struct report_capture *capture, struct report_line *line)
 
 /* The first IP packet of the frame says which protocol the frame belongs to; packets of a tunnel have other ids. */
 static void
-report_take_ip(struct report_capture *capture, struct report_line *line)
+report_read_ip(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 
@@ -66,7 +66,7 @@ report_take_ip(struct report_capture *capture, struct report_line *line)
 
 /* The next header of the fixed header of IPv6 may be that of an extension header. */
 static void
-report_take_extended(struct report_capture *capture, struct report_line *line)
+report_read_extended(struct report_capture *capture, struct report_line *line)
 {
 	const struct report_frames *frames = &capture->frames;
 	unsigned number = IPPROTO_TCP;
@@ -81,10 +81,10 @@ report_take_extended(struct report_capture *capture, struct report_line *line)
 }
 
 static void
-report_take_event(struct report_capture *capture, struct report_line *line, enum report_event event)
+report_read_event(struct report_capture *capture, struct report_line *line, enum report_event event)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_take_end(capture, line);
+	struct report_end_events *end = report_read_end(capture, line);
 
 	if (end != NULL && end->packets[event] == 0)
 		end->packets[event] = packet;
@@ -105,10 +105,10 @@ report_count_repeat(struct report_repeats *repeats, const struct report_repeats 
 }
 
 static void
-report_take_retransmission(struct report_capture *capture, struct report_line *line)
+report_read_retransmission(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_take_end(capture, line);
+	struct report_end_events *end = report_read_end(capture, line);
 	struct report_repeats latest = {.packet = packet};
 	char kind[16];
 
@@ -135,10 +135,10 @@ report_take_retransmission(struct report_capture *capture, struct report_line *l
 
 /* A segment that shows that its sender's window is closed, or a RST, which shows no window. */
 static void
-report_take_closed_window(struct report_capture *capture, struct report_line *line)
+report_read_closed_window(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0), time, segments;
-	struct report_end_events *end = report_take_end(capture, line);
+	struct report_end_events *end = report_read_end(capture, line);
 	bool reset;
 
 	if (end == NULL)
@@ -159,9 +159,9 @@ report_take_closed_window(struct report_capture *capture, struct report_line *li
 
 /* A segment that acknowledges more than its peer was captured sending. */
 static void
-report_take_missing(struct report_capture *capture, struct report_line *line)
+report_read_missing(struct report_capture *capture, struct report_line *line)
 {
-	struct report_end_events *end = report_take_end(capture, line);
+	struct report_end_events *end = report_read_end(capture, line);
 	uint32_t first, acknowledged;
 
 	if (end == NULL)
@@ -180,10 +180,10 @@ report_is_next_request(const struct report_request_event *before, const struct r
 }
 
 static void
-report_take_request(struct report_capture *capture, struct report_line *line)
+report_read_request(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_take_end(capture, line);
+	struct report_end_events *end = report_read_end(capture, line);
 	struct report_request_event request = {.packet = packet, .row = 1};
 
 	if (end == NULL)
@@ -198,19 +198,19 @@ report_take_request(struct report_capture *capture, struct report_line *line)
 }
 
 static void
-report_take_finish(struct report_capture *capture, struct report_line *line)
+report_read_finish(struct report_capture *capture, struct report_line *line)
 {
-	struct report_end_events *end = report_take_end(capture, line);
+	struct report_end_events *end = report_read_end(capture, line);
 
 	if (end != NULL && end->finish_time == 0)
 		end->finish_time = (uint64_t)report_line_number(line, "cs_ts", 0);
 }
 
 static void
-report_take_syn_ack(struct report_capture *capture, struct report_line *line)
+report_read_syn_ack(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_take_end(capture, line);
+	struct report_end_events *end = report_read_end(capture, line);
 
 	if (end == NULL || end->syn_ack.packet != 0)
 		return;
@@ -220,7 +220,7 @@ report_take_syn_ack(struct report_capture *capture, struct report_line *line)
 
 /* An ICMP error that a packet of an end was not delivered. */
 static void
-report_take_unreachable(struct report_capture *capture, struct report_line *line)
+report_read_unreachable(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	struct report_rejection *rejection = &capture->rejections[capture->rejections_count];
@@ -230,7 +230,7 @@ report_take_unreachable(struct report_capture *capture, struct report_line *line
 	if (capture->rejections_count == REPORT_REJECTIONS)
 		rejection = &unused;
 	report_line_text(line, "ip_saddr", rejection->by, sizeof(rejection->by));
-	end = report_take_end(capture, line);
+	end = report_read_end(capture, line);
 	if (end == NULL || end->packets[REPORT_UNREACHABLE] != 0)
 		return;
 	end->packets[REPORT_UNREACHABLE] = packet;
@@ -240,7 +240,7 @@ report_take_unreachable(struct report_capture *capture, struct report_line *line
 }
 
 static void
-report_take_query(struct report_capture *capture, struct report_line *line)
+report_read_query(struct report_capture *capture, struct report_line *line)
 {
 	struct report_unanswered *dns = &capture->dns;
 	struct report_query *query;
@@ -254,68 +254,68 @@ report_take_query(struct report_capture *capture, struct report_line *line)
 }
 
 static void
-report_take_record(struct report_capture *capture, struct report_line *line)
+report_read_record(struct report_capture *capture, struct report_line *line)
 {
 	if (!report_records_add(&capture->records, line))
 		capture->no_memory = true;
 }
 
 static void
-report_take_reset(struct report_capture *capture, struct report_line *line)
+report_read_reset(struct report_capture *capture, struct report_line *line)
 {
-	report_take_event(capture, line, REPORT_RESET);
+	report_read_event(capture, line, REPORT_RESET);
 }
 
 static void
-report_take_opening(struct report_capture *capture, struct report_line *line)
+report_read_opening(struct report_capture *capture, struct report_line *line)
 {
-	report_take_event(capture, line, REPORT_OPENED);
+	report_read_event(capture, line, REPORT_OPENED);
 }
 
 static void
-report_take_segment(struct report_capture *capture, struct report_line *line)
+report_read_segment(struct report_capture *capture, struct report_line *line)
 {
 	report_duplicates_segment(&capture->duplicates, line);
 }
 
 static void
-report_take_datagram(struct report_capture *capture, struct report_line *line)
+report_read_datagram(struct report_capture *capture, struct report_line *line)
 {
 	report_duplicates_datagram(&capture->duplicates, line);
 }
 
 static void
-report_take_line(const char *text, size_t length, void *context)
+report_read_line(const char *text, size_t length, void *context)
 {
 	/* The most frequent probes first. */
 	static const struct {
 		const char *probe;
-		void (*take)(struct report_capture *capture, struct report_line *line);
+		void (*read)(struct report_capture *capture, struct report_line *line);
 	} lines[] = {
-	    {"gld-receive\"", report_take_frame},
-	    {"ip-receive\"", report_take_ip},
-	    {"connection-end\"", report_take_record},
-	    {"tcp-retransmit\"", report_take_retransmission},
-	    {"report-request\"", report_take_request},
-	    {"report-finish\"", report_take_finish},
-	    {"report-syn-ack\"", report_take_syn_ack},
-	    {"dns-timeout\"", report_take_query},
-	    {"report-unreachable\"", report_take_unreachable},
-	    {"report-reset\"", report_take_reset},
-	    {"report-refusal\"", report_take_reset},
-	    {"report-closed-window\"", report_take_closed_window},
-	    {"report-opening\"", report_take_opening},
-	    {"report-missing\"", report_take_missing},
-	    {"report-plain-segment\"", report_take_segment},
-	    {"report-plain-datagram\"", report_take_datagram},
-	    {"report-extended-", report_take_extended},
+	    {"gld-receive\"", report_read_frame},
+	    {"ip-receive\"", report_read_ip},
+	    {"connection-end\"", report_read_record},
+	    {"tcp-retransmit\"", report_read_retransmission},
+	    {"report-request\"", report_read_request},
+	    {"report-finish\"", report_read_finish},
+	    {"report-syn-ack\"", report_read_syn_ack},
+	    {"dns-timeout\"", report_read_query},
+	    {"report-unreachable\"", report_read_unreachable},
+	    {"report-reset\"", report_read_reset},
+	    {"report-refusal\"", report_read_reset},
+	    {"report-closed-window\"", report_read_closed_window},
+	    {"report-opening\"", report_read_opening},
+	    {"report-missing\"", report_read_missing},
+	    {"report-plain-segment\"", report_read_segment},
+	    {"report-plain-datagram\"", report_read_datagram},
+	    {"report-extended-", report_read_extended},
 	};
 	struct report_line line;
 
 	report_line_begin(&line, text, length);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		if (report_line_is(&line, lines[i].probe)) {
-			lines[i].take(context, &line);
+			lines[i].read(context, &line);
 			return;
 		}
 	}
@@ -323,7 +323,7 @@ report_take_line(const char *text, size_t length, void *context)
 
 /* A line of standard error: a counter of --summary, or a message, which is passed on. */
 static void
-report_take_note(const char *line, void *context)
+report_read_note(const char *line, void *context)
 {
 	struct report_capture *capture = context;
 	unsigned long long value;
@@ -398,8 +398,8 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    fields,
 	};
 
-	capture->status = replay_run_netobsd(source, more, sizeof(more) / sizeof(more[0]), report_take_line,
-					     report_take_note, capture);
+	capture->status = replay_run_netobsd(source, more, sizeof(more) / sizeof(more[0]), report_read_line,
+					     report_read_note, capture);
 	report_volume_end(&capture->volume);
 }
 

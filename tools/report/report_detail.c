@@ -240,7 +240,7 @@ report_detail_line(const char *text, size_t length, void *context)
 	else if (report_line_is(&line, "report-state"))
 		report_detail_change(pass->detail, &line);
 	else
-		(void)report_exchanges_take(pass->exchanges, &line);
+		(void)report_exchanges_read(pass->exchanges, &line);
 }
 
 /* The first pass has reported the messages. */

@@ -107,7 +107,7 @@ report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture
 	return all;
 }
 
-/* The request has got its answer: notes the times in the record.  `again`: the answer is a retransmission. */
+/* The request has its answer: sets the times of the record.  `again`: the answer is a retransmission. */
 static void
 report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t packet, bool again)
 {
@@ -170,7 +170,7 @@ report_exchange_segment(struct report_exchange *exchange, struct report_line *li
 }
 
 static void
-report_exchanges_take_payload(struct report_exchanges *exchanges, struct report_line *line)
+report_exchanges_read_payload(struct report_exchanges *exchanges, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
 	uint64_t cid = (uint64_t)report_line_number(line, "cs_cid", 0);
@@ -192,7 +192,7 @@ report_exchanges_take_payload(struct report_exchanges *exchanges, struct report_
 
 /* The first copy of a query: the last one with its id before its time is over. */
 static void
-report_exchanges_take_query(struct report_exchanges *exchanges, struct report_line *line)
+report_exchanges_read_query(struct report_exchanges *exchanges, struct report_line *line)
 {
 	uint64_t cid = (uint64_t)report_line_number(line, "ci_cid", 0);
 	uint64_t packet = (uint64_t)report_line_number(line, "ci_pkt", 0);
@@ -208,12 +208,12 @@ report_exchanges_take_query(struct report_exchanges *exchanges, struct report_li
 }
 
 bool
-report_exchanges_take(struct report_exchanges *exchanges, struct report_line *line)
+report_exchanges_read(struct report_exchanges *exchanges, struct report_line *line)
 {
 	if (report_line_is(line, "report-exchange-query"))
-		report_exchanges_take_query(exchanges, line);
+		report_exchanges_read_query(exchanges, line);
 	else if (report_line_is(line, "report-exchange-"))
-		report_exchanges_take_payload(exchanges, line);
+		report_exchanges_read_payload(exchanges, line);
 	else
 		return false;
 	return true;

@@ -45,8 +45,8 @@ struct report_exchanges {
 /* Chooses the connections and defines the formulas; false if out of memory. */
 bool report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture *capture);
 
-/* Takes a line of the second pass, and notes in the records what it shows.  False if it is not of the formulas. */
-bool report_exchanges_take(struct report_exchanges *exchanges, struct report_line *line);
+/* Reads a line of the second pass into the records.  False if it is not of the formulas. */
+bool report_exchanges_read(struct report_exchanges *exchanges, struct report_line *line);
 
 void report_exchanges_free(struct report_exchanges *exchanges);
 

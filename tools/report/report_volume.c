@@ -94,9 +94,9 @@ report_volume_reach(struct report_volume *volume, const struct report_frame *fra
 		report_volume_halve(volume);
 }
 
-/* Takes the oldest frame that is held. */
+/* Adds the oldest frame that is held to the intervals. */
 static void
-report_volume_take(struct report_volume *volume)
+report_volume_add_oldest(struct report_volume *volume)
 {
 	const struct report_frame frame = volume->held[0];
 	bool stray = report_volume_is_stray(volume);
@@ -119,7 +119,7 @@ void
 report_volume_frame(struct report_volume *volume, uint64_t time, uint64_t bytes)
 {
 	if (volume->held_count > REPORT_LOOKAHEAD)
-		report_volume_take(volume);
+		report_volume_add_oldest(volume);
 	volume->frames++;
 	volume->bytes += bytes;
 	volume->held[volume->held_count++] =
@@ -155,5 +155,5 @@ void
 report_volume_end(struct report_volume *volume)
 {
 	while (volume->held_count > 0)
-		report_volume_take(volume);
+		report_volume_add_oldest(volume);
 }
