@@ -23,9 +23,15 @@ sctp_take_tlv(struct cursor *c, struct sctp_chunk *item, struct slice *head)
 	if (item->length < ITEM_HEADER)
 		return false;
 	length = item->length - (uint32_t)ITEM_HEADER;
+	padding_len = (4 - length % 4) % 4;
+	if (length + padding_len <= c->captured) { /* nearly always */
+		bool taken = cursor_take(c, length + padding_len, &item->value);
+
+		item->value.len = length;
+		return taken;
+	}
 	if (!cursor_take_captured(c, length, &item->value))
 		return false;
-	padding_len = (4 - length % 4) % 4;
 	return cursor_take_captured(c, padding_len < c->wire ? padding_len : c->wire, &padding);
 }
 

@@ -48,27 +48,6 @@ within() {
 	sed 's/^/# /' "$tmp/within"
 	return "$within_status"
 }
-# is_cheap MOST RECIPE: whether the least of five measurements is at most MOST: other load on the caches makes any frame
-# dearer
-is_cheap() {
-	for _ in 1 2 3 4 5; do
-		cheap_now=$("$build/tests/cost/cost_search" "$2" 2>/dev/null) || return 1
-		[ "${cheap_now%% *}" -gt "$1" ] || return 0
-	done
-	return 1
-}
-
-# search: whether the search finds nothing above the limit, or only sequences that cost less when they are measured again
-search() {
-	! within cost_search "$seconds" "$limit" "$seed" || return 0
-	most=$(awk -v limit="$limit" '/slowness of the machine:/ { print int(limit * $NF) }' "$tmp/within")
-	awk -v most="$most" '/^[0-9]+ ns a frame:/ && $1 > most { print $5 }' "$tmp/within" >"$tmp/dear"
-	[ -s "$tmp/dear" ] || return 1
-	while read -r recipe; do
-		is_cheap "$most" "$recipe" || return 1
-		note "$cheap_now when it is measured again: $recipe"
-	done <"$tmp/dear"
-}
 check_speed "no frame that is known to be dear costs more than $limit ns" within cost_known "$limit"
-check_speed "a search finds no frame that costs more than $limit ns" search
+check_speed "a search finds no frame that costs more than $limit ns" within cost_search "$seconds" "$limit" "$seed"
 tap_done

@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "daemon/observe/observer.h"
 #include "tests/cost/cost_meter.h"
 
-enum { RUNS = 3, RETRIES = 40, RETRIES_AT_ONCE = 10 };
+enum { RUNS = 3 };
 enum { CLIENT, SERVER };
 enum { SYN = 2, RST = 4, PUSH = 8, ACK = 16 };
 
@@ -193,31 +192,13 @@ static const struct cost_known known[] = {
 };
 /* clang-format on */
 
-/* Waits for the load of other programs to pass, which takes the memory that a frame needs from the caches. */
-static void
-wait_for_other_programs(void)
-{
-	const struct timespec wait = {.tv_nsec = 500000000};
-
-	nanosleep(&wait, NULL); /* no event: other programs do not say when they have ended */
-}
-
-/* Other programs only make a measurement larger: one above the limit is repeated. */
 static struct cost_result
 measure(struct cost_meter *meter, const struct cost_known *k, double limit)
 {
 	static struct cost_frame frames[COST_FRAMES_MAX];
 	unsigned count = cost_frames_make(&k->recipe, frames);
-	struct cost_result result = {.dearest_ns = 1e18}, again;
 
-	for (unsigned i = 0; i < RETRIES && (i == 0 || (limit > 0 && result.dearest_ns > limit)); i++) {
-		if (i >= RETRIES_AT_ONCE)
-			wait_for_other_programs();
-		again = cost_meter_measure(meter, frames, count, k->prepare != NULL ? 1 : RUNS, k->prepare);
-		if (again.dearest_ns < result.dearest_ns)
-			result = again;
-	}
-	return result;
+	return cost_meter_confirm(meter, frames, count, k->prepare != NULL ? 1 : RUNS, k->prepare, limit);
 }
 
 int

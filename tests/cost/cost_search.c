@@ -16,7 +16,7 @@
 
 #include "tests/cost/cost_meter.h"
 
-enum { NICHES = COST_KINDS * COST_PAYLOADS, CONFIRMED = 3, RUNS = 3, RETRIES = 10 };
+enum { NICHES = COST_KINDS * COST_PAYLOADS, CONFIRMED = 3, RUNS = 3 };
 
 struct cost_niche {
 	struct cost_recipe recipe;
@@ -188,14 +188,8 @@ recipe_cost(const struct cost_recipe *recipe, unsigned runs, double limit)
 	double dearest = 0;
 
 	for (unsigned traced = 0; traced < 2; traced++) {
-		double ns = 1e18;
+		double ns = cost_meter_confirm(meters[traced], frames, count, runs, NULL, limit).dearest_ns;
 
-		/* Beside other programs a measurement may be too large, never too small. */
-		for (unsigned i = 0; i < (limit > 0 ? RETRIES : 1) && (i == 0 || ns > limit); i++) {
-			double again = cost_meter_measure(meters[traced], frames, count, runs, NULL).dearest_ns;
-
-			ns = again < ns ? again : ns;
-		}
 		dearest = ns > dearest ? ns : dearest;
 	}
 	return dearest;
