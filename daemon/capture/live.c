@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
@@ -386,6 +387,19 @@ live_interface_drain(struct live_interface *interface)
 	batch_flush_output(interface->live->batch); /* the run ends: an output failure no longer matters */
 }
 
+/* The run ends: every frame that the kernel has counted is read. */
+static void
+live_end(struct live *live)
+{
+	for (size_t i = 0; i < live->count; i++)
+		if (live->interfaces[i].pcap != NULL)
+			live_pcap_end(live->interfaces[i].pcap);
+	/* no event: the kernel may close a block without frames, too */
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = 2 * LIVE_DELIVERY_MS * 1000000L}, NULL);
+	for (size_t i = 0; i < live->count; i++)
+		live_interface_drain(&live->interfaces[i]);
+}
+
 static enum input_result
 live_run(struct input *input, struct batch *batch)
 {
@@ -407,8 +421,7 @@ live_run(struct input *input, struct batch *batch)
 	if (live->config->on_demand && semaphores_sum() == 0)
 		live_set_suspended(live, true);
 	loop_run(live->loop);
-	for (size_t i = 0; i < live->count; i++)
-		live_interface_drain(&live->interfaces[i]);
+	live_end(live);
 	return live->failed ? INPUT_FAILED : INPUT_DONE;
 }
 

@@ -13,13 +13,11 @@
 #include "daemon/base/log_debug.h"
 #include "daemon/capture/pcap_common.h"
 
-/* Longest time for which the kernel holds frames back to deliver them in blocks. */
-#define DELIVERY_MS 10
-
 /*
  * Default size of the kernel's buffer.  It consists of blocks of 256 KiB.  The kernel closes a block when it is full or
- * DELIVERY_MS old, however few frames it contains, so 128 blocks hold the frames of a pause of 1.28 s: up to 140,000
- * frames of 100 bytes a second, with which a block is not full after 10 ms.  libpcap's default of 2 MiB holds 80 ms.
+ * LIVE_DELIVERY_MS old, however few frames it contains, so 128 blocks hold the frames of a pause of 1.28 s: up to
+ * 140,000 frames of 100 bytes a second, with which a block is not full after 10 ms.  libpcap's default of 2 MiB holds
+ * 80 ms.
  *
  * In immediate mode each frame takes a piece as long as the longest possible frame: the snapshot length on "any", or 64
  * KiB on a loopback interface.
@@ -176,7 +174,7 @@ live_pcap_configure(pcap_t *pcap, const struct config *config, const char *name)
 {
 	pcap_set_snaplen(pcap, config->snaplen);
 	pcap_set_promisc(pcap, config->promiscuous);
-	pcap_set_timeout(pcap, DELIVERY_MS);
+	pcap_set_timeout(pcap, LIVE_DELIVERY_MS);
 	pcap_set_immediate_mode(pcap, config->immediate);
 	pcap_set_buffer_size(pcap, live_pcap_buffer_size(config));
 	if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0)

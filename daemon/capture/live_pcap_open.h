@@ -7,6 +7,9 @@
 
 #include "daemon/config/config.h"
 
+/* Longest time for which the kernel holds frames back to deliver them in blocks. */
+#define LIVE_DELIVERY_MS 10
+
 enum live_open_mode {
 	LIVE_OPEN_INITIAL, /* log every failure, with its remedy */
 	LIVE_OPEN_AWAIT,   /* likewise; an interface that is missing or down is awaited */

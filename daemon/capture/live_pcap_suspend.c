@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <stdint.h>
@@ -52,4 +53,14 @@ live_pcap_resume(const struct config *config, pcap_t *pcap, const char *name, bo
 		return false;
 	}
 	return live_pcap_set_filter(config, pcap, name);
+}
+
+/* pcap_setfilter() would reject the frames in the buffer, too. */
+void
+live_pcap_end(pcap_t *pcap)
+{
+	struct sock_filter reject_all = {.code = BPF_RET | BPF_K, .k = 0};
+	struct sock_fprog program = {.len = 1, .filter = &reject_all};
+
+	(void)setsockopt(pcap_get_selectable_fd(pcap), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }

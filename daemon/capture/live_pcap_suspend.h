@@ -24,4 +24,8 @@ bool live_pcap_suspend(pcap_t *pcap, const char *name, bool shared);
 /* Resumes capture with the present configuration's filter. */
 bool live_pcap_resume(const struct config *config, pcap_t *pcap, const char *name, bool shared);
 
+/* The capture ends: the kernel counts no more frames.  Those that it has counted are delivered within
+ * 2 * LIVE_DELIVERY_MS. */
+void live_pcap_end(pcap_t *pcap);
+
 #endif
