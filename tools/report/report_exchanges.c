@@ -7,8 +7,8 @@
 
 /* The last segment of a request has PSH; before the first one of an answer nothing of the server is outstanding, unless
  * it was lost. */
-#define SEGMENTS                                                                                                       \
-	"tcp-send where tcp_payload > 0 && "                                                                           \
+#define SEGMENTS \
+	"tcp-send where tcp_payload > 0 && " \
 	"(tcp_flags & PSH || tcps_retransmit == 1 || tcps_snxt - tcps_suna == tcp_payload) && cs_cid"
 #define DATAGRAMS "udp-send where cs_cid"
 #define QUERIES	  "dns-query where ci_cid"
@@ -17,8 +17,7 @@
 static int
 report_exchange_compare(const void *a, const void *b)
 {
-	const struct report_record *x = ((const struct report_exchange *)a)->record;
-	const struct report_record *y = ((const struct report_exchange *)b)->record;
+	const struct report_record *x = *(struct report_record *const *)a, *y = *(struct report_record *const *)b;
 
 	if (x->answer_max_us != y->answer_max_us)
 		return x->answer_max_us > y->answer_max_us ? -1 : 1;
@@ -34,26 +33,33 @@ report_exchange_is_lossy(const struct report_capture *capture, const struct repo
 		report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid)->resends);
 }
 
-/* Puts the connections with slow answers into the list, and keeps of it those that are examined. */
+/* Puts those of the connections with slow answers into the list that are examined. */
 static bool
 report_exchanges_choose(struct report_exchanges *exchanges, struct report_capture *capture)
 {
-	size_t found = 0, others = 0;
+	struct report_record **slow = calloc(capture->records.count + 1, sizeof(struct report_record *));
+	size_t found = 0, whole = 0;
 
-	exchanges->list = calloc(capture->records.count + 1, sizeof(*exchanges->list));
-	if (exchanges->list == NULL)
+	exchanges->list = calloc(REPORT_EXCHANGES, sizeof(*exchanges->list));
+	if (slow == NULL || exchanges->list == NULL) {
+		free(slow);
 		return false;
+	}
 	for (size_t i = 0; i < capture->records.count; i++) {
 		if (capture->records.list[i].answer_max_us >= REPORT_SLOW_ANSWER_US)
-			exchanges->list[found++].record = &capture->records.list[i];
+			slow[found++] = &capture->records.list[i];
 	}
-	qsort(exchanges->list, found, sizeof(*exchanges->list), report_exchange_compare);
+	qsort(slow, found, sizeof(struct report_record *), report_exchange_compare);
 	for (size_t i = 0; i < found && exchanges->count < REPORT_EXCHANGES; i++) {
-		struct report_exchange exchange = exchanges->list[i];
+		struct report_exchange *exchange = &exchanges->list[exchanges->count];
 
-		if (report_exchange_is_lossy(capture, exchange.record) || others++ < REPORT_EVIDENCE)
-			exchanges->list[exchanges->count++] = exchange;
+		if (!report_exchange_is_lossy(capture, slow[i]) && whole++ >= REPORT_EXCHANGES_WHOLE)
+			continue;
+		exchange->record = slow[i];
+		slow[i]->answers = exchange->answers;
+		exchanges->count++;
 	}
+	free(slow);
 	return true;
 }
 
@@ -112,7 +118,7 @@ static void
 report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t packet, bool again)
 {
 	struct report_record *record = exchange->record;
-	struct report_answer answer = {.request = exchange->request, .answer = packet, .again = again};
+	struct report_answer answer = {.request = exchange->request, .answer = packet, .again = again}, *waited, *kind;
 
 	exchange->waits = false;
 	answer.waited_us = now > exchange->asked ? (int64_t)((now - exchange->asked) / 1000) : 0;
@@ -121,10 +127,14 @@ report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t 
 	/* The formula has left out a segment between them. */
 	if (answer.waited_us > record->answer_max_us + 1)
 		return;
-	if (answer.server_us > record->server.server_us)
-		record->server = answer;
-	if (answer.waited_us > record->waited.waited_us)
-		record->waited = answer;
+	kind = &exchange->answers[exchange->hole       ? REPORT_ANSWER_HOLE
+				  : exchange->reaction ? REPORT_ANSWER_REACTION
+						       : REPORT_ANSWER_SERVER];
+	if (answer.server_us > kind->server_us)
+		*kind = answer;
+	waited = &exchange->answers[REPORT_ANSWER_WAITED];
+	if (answer.waited_us > waited->waited_us)
+		*waited = answer;
 }
 
 /* A datagram, read up to its time. */
@@ -140,12 +150,41 @@ report_exchange_datagram(struct report_exchange *exchange, uint64_t now, uint64_
 	}
 }
 
+/* A new segment of a client.  Data of the server between two of them begins a request that may be a reaction, even if
+ * the server has not answered all before. */
+static void
+report_exchange_request(struct report_exchange *exchange, uint64_t now, uint32_t sequence, uint32_t end_sequence)
+{
+	if (!exchange->waits || exchange->server_sent > exchange->asked) {
+		exchange->sequence = sequence;
+		exchange->reaction =
+		    exchange->server_sent > 0 && now - exchange->server_sent <= (uint64_t)REPORT_REACTION_NS;
+	}
+	exchange->reaction = exchange->reaction && end_sequence - exchange->sequence <= REPORT_REACTION_BYTES;
+	exchange->end_sequence = end_sequence;
+	exchange->asked = now;
+	exchange->waits = true;
+	exchange->hole = false;
+}
+
+/* Data of a server, with the bytes that it has sent but the capture does not have: a hole before it if they are more
+ * than before. */
+static void
+report_exchange_data(struct report_exchange *exchange, uint64_t now, uint32_t absent)
+{
+	exchange->hole |= exchange->server_sent > 0 && (int32_t)(absent - exchange->absent) > 0;
+	exchange->absent = absent;
+	exchange->server_sent = now;
+}
+
 /* A segment with data, read up to its time.  That of a server is an answer if it has new bytes and acknowledges the
  * whole request. */
 static void
 report_exchange_segment(struct report_exchange *exchange, struct report_line *line, uint64_t now, uint64_t packet,
 			bool client)
 {
+	/* In the order of the line. */
+	uint32_t next = (uint32_t)report_line_number(line, "tcps_snxt", 0);
 	bool again = report_line_number(line, "tcps_retransmit", 0) == 1;
 	uint64_t sent = (uint64_t)report_line_number(line, "tcps_snd_bytes", 0);
 	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
@@ -153,6 +192,7 @@ report_exchange_segment(struct report_exchange *exchange, struct report_line *li
 	uint32_t acknowledged = (uint32_t)report_line_number(line, "tcp_ack", 0);
 
 	if (!client) {
+		report_exchange_data(exchange, now, next - (uint32_t)sent);
 		if (exchange->waits && sent > exchange->received &&
 		    (int32_t)(acknowledged - exchange->end_sequence) >= 0)
 			report_exchange_answer(exchange, now, packet, again);
@@ -162,11 +202,10 @@ report_exchange_segment(struct report_exchange *exchange, struct report_line *li
 	exchange->last_copy = packet;
 	if (again)
 		return;
-	exchange->asked = now;
 	exchange->request = packet;
 	exchange->received = received;
-	exchange->end_sequence = sequence + (uint32_t)report_line_number(line, "tcp_payload", 0);
-	exchange->waits = true;
+	report_exchange_request(exchange, now, sequence,
+				sequence + (uint32_t)report_line_number(line, "tcp_payload", 0));
 }
 
 static void

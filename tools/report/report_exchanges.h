@@ -6,6 +6,10 @@
  * lost and sent again, a part of that time is the network's: the server has what is left from the last copy on.  If the
  * first captured copy of the answer is a retransmission, the answer was lost before the capture, and the server is not
  * known to be slow at all.
+ *
+ * A client may also react to data of the server: to a heartbeat, or to the settings of HTTP/2.  Nothing answers that,
+ * and the next data of the server is no answer, however late it comes.  A short request of TCP directly behind data of
+ * the server may be such a reaction, or the next command of a quick client.
  */
 #ifndef NETOBS_REPORT_EXCHANGES_H
 #define NETOBS_REPORT_EXCHANGES_H
@@ -17,9 +21,14 @@
 #include "tools/report/report_capture.h"
 #include "tools/report/report_lines.h"
 
-/* Most connections that are examined: those with the slowest answers among those on which data was sent again, and
- * REPORT_EVIDENCE others. */
-#define REPORT_EXCHANGES 150u
+/* Most connections that are examined, those with the slowest answers; and most of them on which no data was sent again.
+ */
+#define REPORT_EXCHANGES       150u
+#define REPORT_EXCHANGES_WHOLE 50u
+
+/* The longest request that may be a reaction, bytes, and the longest time from the server's data to its begin, ns. */
+#define REPORT_REACTION_BYTES 100u
+#define REPORT_REACTION_NS    20000000u
 
 /* Most formulas. */
 #define REPORT_EXCHANGE_FORMULAS (2 * REPORT_EXCHANGES / REPORT_FORMULA_CIDS + 4)
@@ -30,8 +39,14 @@ struct report_exchange {
 	uint64_t asked, sent;	     /* its last new segment, and the last copy of any part of it */
 	uint64_t request, last_copy; /* their packet ids */
 	uint64_t received;	     /* bytes of answers before it; TCP */
+	uint64_t server_sent;	     /* the latest data of the server; 0 none; TCP */
+	uint32_t sequence;	     /* of its first byte; TCP */
 	uint32_t end_sequence;	     /* behind it; TCP */
 	bool waits;		     /* it has no answer yet */
+	bool reaction;		     /* it may be a reaction to data of the server; TCP */
+	bool hole;		     /* data of the server is missing behind it; TCP */
+	uint32_t absent; /* tcps_snxt less tcps_snd_bytes of the server: grows by the bytes that are missing; TCP */
+	struct report_answer answers[REPORT_ANSWER_KINDS];
 };
 
 struct report_exchanges {

@@ -145,13 +145,15 @@ report_records_add(struct report_records *records, struct report_line *line)
 bool
 report_record_is_examined(const struct report_record *record)
 {
-	return record->waited.answer != 0 && record->waited.waited_us + 1 >= record->answer_max_us;
+	return record->answers != NULL && record->answers[REPORT_ANSWER_WAITED].answer != 0 &&
+	       record->answers[REPORT_ANSWER_WAITED].waited_us + 1 >= record->answer_max_us;
 }
 
 int64_t
 report_record_server_us(const struct report_record *record)
 {
-	return report_record_is_examined(record) ? record->server.server_us : record->answer_max_us;
+	return report_record_is_examined(record) ? record->answers[REPORT_ANSWER_SERVER].server_us
+						 : record->answer_max_us;
 }
 
 bool

@@ -80,6 +80,15 @@ struct report_answer {
 	bool again; /* the answer itself was sent again, and its first copy is not in the capture */
 };
 
+/* Answers of a connection, each the slowest of its kind. */
+enum report_answer_kind {
+	REPORT_ANSWER_WAITED,	/* of all, by waited_us */
+	REPORT_ANSWER_SERVER,	/* by server_us, as the others: of those that are of neither of these kinds */
+	REPORT_ANSWER_REACTION, /* data of the server behind a reaction of its client (report_exchanges.h) */
+	REPORT_ANSWER_HOLE,	/* data of the server is missing before it: the answer may be among that */
+	REPORT_ANSWER_KINDS
+};
+
 /* The latest request of a client, if the server has sent no data behind it for REPORT_SLOW_ANSWER_US, or has closed
  * without sending any. */
 struct report_open_request {
@@ -104,8 +113,8 @@ struct report_record {
 	uint64_t resent_fast, resent_timeout, resent_probe, resent_spurious, resent_syn;
 	uint64_t zero_window_us, exchanges;
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
-	struct report_answer server, waited; /* if examined (report_exchanges.h): those that took longest */
-	uint64_t missing; /* bytes that an end acknowledges although the capture does not have them */
+	struct report_answer *answers; /* of all kinds, if examined (report_exchanges.h); NULL otherwise; not owned */
+	uint64_t missing;	       /* bytes that an end acknowledges although the capture does not have them */
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */
 	uint8_t protocol;

@@ -102,6 +102,14 @@ is "a lost request or answer makes no slow server" "$(text slow-server)" \
 is "the packets of requests and answers" "$(evidence slow-server)" \
 	"[(81, 'request in packet 15 and again in packet 16, answer in packet 17'), (82, 'request in packet 28, answer in packet 29'), (80, 'request in packet 4 and again in packet 6, answer in packet 7'), (83, 'request in packet 37, answer sent again in packet 39')]"
 is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server']['evidence']]")" "[17, 29, 7, 39]"
+verdict_case replies
+is "a short reply to the server's data needs no answer" "$(text slow-server)" \
+	"On 2 connections the server sent nothing for 500 ms or longer after data of the client; the longest time was 13.170 s, of 198.51.100.2 port 82. On 2 other connections the server sent nothing for up to 12.999 s after a short reply of the client to its data, which may need no answer (to a heartbeat, for example)."
+is "the packets of these" "$(evidence slow-server)" \
+	"[(82, 'request in packet 27, answer in packet 29'), (81, 'request in packet 16, answer in packet 18'), (80, 'request in packet 5, answer in packet 7'), (83, 'request in packet 40, answer in packet 41')]"
+verdict_case holes
+is "an answer that may be in a hole of the capture" "$(text slow-server)" \
+	"On 1 connection the server sent nothing for 500 ms or longer after data of the client; the longest time was 1.510 s, of 198.51.100.2 port 81. On 1 other connection the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."
 verdict_case closings
 is "closings that are long in all" "$(text zero-window)" \
 	"Receive windows were closed 5 times on 1 connection, 5 by clients and 0 by servers, for at most 100.000 ms at a time, and for 500.000 ms in all on one connection: the program of the client 192.0.2.1 port 40000 reads too slowly."

@@ -8,6 +8,9 @@ probes    a receiver closes its window, its sender probes it with a byte of data
 lost      one server answers at once, but a request to it is lost; another is slow, and a request was lost as well; of
           the third the longest answer is that of a lost request, and the second one is slow; of the fourth an answer
           is lost before the capture
+replies   a client that replies to the server's data at once: in few bytes, in many, and late; and in few bytes while another
+          request has no answer yet
+holes     a slow answer, before which the capture lacks data of the server; one behind such a hole
 stuck     a client that stops reading until the capture ends, a server that does until it resets the connection, and a
           window that is opened again
 closings  a client that closes its window five times
@@ -151,6 +154,28 @@ def lost(capture):
     late.segment(6.2, 1, ACK)
     late.next[1] -= 200
     late.segment(6.8, 1, ACK, b"x" * 100).segment(6.81, 1, PSH | ACK, b"x" * 100).segment(6.82, 0, ACK).close(6.9)
+
+
+def replies(capture):
+    for port, start, length, delay in (80, 0, 6, 0.001), (81, 20, 101, 0.001), (82, 40, 6, 0.03):
+        c = Connection(capture, port).open(start).segment(start + 0.1, 1, PSH | ACK, b"ab")
+        c.segment(start + 0.1 + delay, 0, PSH | ACK, b"x" * length).segment(start + 0.2, 1, ACK)
+        c.segment(start + 5.1 + port / 10, 1, PSH | ACK, b"ab").segment(start + 14, 0, ACK).close(start + 15)
+    c = Connection(capture, 83).open(60).segment(60.1, 0, PSH | ACK, b"first").segment(60.11, 0, PSH | ACK, b"second")
+    c.next[0] -= 6
+    c.segment(60.12, 1, PSH | ACK, b"x")
+    c.next[0] += 6
+    c.segment(60.121, 0, PSH | ACK, b"reply").segment(61, 1, PSH | ACK, b"late").segment(61.01, 0, ACK).close(62)
+
+
+def holes(capture):
+    for port, before in (80, False), (81, True):
+        c = Connection(capture, port).open(port).segment(port + 0.1, 0, PSH | ACK, b"request")
+        c.segment(port + 0.2, 1, PSH | ACK, b"answer")
+        c.next[1] += 1000 if before else 0
+        c.segment(port + 0.3, 1, PSH | ACK, b"answer").segment(port + 0.4, 0, PSH | ACK, b"request" * 20)
+        c.next[1] += 0 if before else 1000
+        c.segment(port + 1.1 + port / 100, 1, PSH | ACK, b"answer").segment(port + 2.9, 0, ACK).close(port + 3)
 
 
 def readers(capture):

@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
+#include "tools/report/report_exchanges.h"
+
 /* A client is slow if its server used less than a tenth of a connection of this duration, us. */
 #define SLOW_CLIENT_US 1000000u
 
@@ -16,85 +18,142 @@ report_measure_answer(const struct report_record *record)
 	return us >= REPORT_SLOW_ANSWER_US ? (uint64_t)us : 0;
 }
 
+/* The time of another kind, if it is long and no request is known to have waited long for the server. */
+static uint64_t
+report_measure_kind(const struct report_record *record, enum report_answer_kind kind)
+{
+	int64_t us = report_record_is_examined(record) ? record->answers[kind].server_us : 0;
+
+	return us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0 ? (uint64_t)us : 0;
+}
+
+static uint64_t
+report_measure_reaction(const struct report_record *record)
+{
+	return report_measure_kind(record, REPORT_ANSWER_REACTION);
+}
+
+static uint64_t
+report_measure_hole(const struct report_record *record)
+{
+	return report_measure_reaction(record) == 0 ? report_measure_kind(record, REPORT_ANSWER_HOLE) : 0;
+}
+
 /* The time of an answer that was slow only because it or its request was lost. */
 static uint64_t
 report_measure_lost_answer(const struct report_record *record)
 {
-	return record->answer_max_us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0
+	return record->answer_max_us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0 &&
+		       report_measure_reaction(record) == 0 && report_measure_hole(record) == 0
 		   ? (uint64_t)record->answer_max_us
 		   : 0;
 }
 
-/* Names the packets of an answer that was found.  The link goes to the answer, behind the pause. */
+/* Names the packets of the answers in the evidence from `first` on, where they are known.  Each link goes to the
+ * answer, behind the pause. */
 static void
-report_set_answer(struct report_evidence *evidence, const struct report_capture *capture,
-		  const struct report_answer *answer)
+report_set_answers(struct report_sentence *sentence, size_t first, const struct report_capture *capture,
+		   enum report_answer_kind kind)
 {
-	uint64_t copy = report_capture_frame(capture, answer->last_copy);
-	char sent_again[48] = "";
+	for (size_t e = first; e < sentence->evidence_count; e++) {
+		struct report_evidence *evidence = &sentence->evidence[e];
+		const struct report_record *record = &capture->records.list[evidence->record];
+		const struct report_answer *answer;
+		char sent_again[48] = "";
+		uint64_t copy;
 
-	if (!report_record_is_examined(&capture->records.list[evidence->record]))
-		return;
-	if (copy > 0)
-		snprintf(sent_again, sizeof(sent_again), " and again in packet %" PRIu64, copy);
-	evidence->frame = report_capture_frame(capture, answer->answer);
-	snprintf(evidence->text, sizeof(evidence->text), "request in packet %" PRIu64 "%s, answer%s in packet %" PRIu64,
-		 report_capture_frame(capture, answer->request), sent_again, answer->again ? " sent again" : "",
-		 evidence->frame);
+		if (!report_record_is_examined(record))
+			continue;
+		answer = &record->answers[kind];
+		copy = report_capture_frame(capture, answer->last_copy);
+		if (copy > 0)
+			snprintf(sent_again, sizeof(sent_again), " and again in packet %" PRIu64, copy);
+		evidence->frame = report_capture_frame(capture, answer->answer);
+		snprintf(evidence->text, sizeof(evidence->text),
+			 "request in packet %" PRIu64 "%s, answer%s in packet %" PRIu64,
+			 report_capture_frame(capture, answer->request), sent_again, answer->again ? " sent again" : "",
+			 evidence->frame);
+	}
 }
 
-/* Names the answers whose time is that of the network, behind what is said of the servers. */
-static void
-report_lost_answers(struct report_sentence *sentence, const struct report_capture *capture)
+/* Gathers the connections with slow answers of this kind into the sentence, behind those of other kinds.  How many
+ * there are; `longest`: the time, us. */
+static uint64_t
+report_gather_answers(struct report_sentence *sentence, const struct report_capture *capture, report_measure measure,
+		      enum report_answer_kind kind, uint64_t *longest)
 {
-	struct report_sentence lost = {0};
-	uint64_t count = report_gather(&lost, capture, report_measure_lost_answer, REPORT_EVENTS);
+	struct report_sentence found = {0};
+	uint64_t count = report_gather(&found, capture, measure, REPORT_EVENTS);
+	size_t first = sentence->evidence_count;
 
-	if (count == 0)
-		return;
-	report_write(sentence,
-		     " On %" PRIu64 " connection%s an answer took that long only because it or its request was "
-		     "sent again, the longest ",
-		     count, report_plural(count));
-	report_write_time(sentence, report_measure_lost_answer(&capture->records.list[lost.evidence[0].record]));
-	report_write(sentence, ": that is the time of the network.");
-	for (size_t e = 0; e < lost.evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++) {
-		struct report_evidence *evidence = &sentence->evidence[sentence->evidence_count++];
+	*longest = count > 0 ? measure(&capture->records.list[found.evidence[0].record]) : 0;
+	for (size_t e = 0; e < found.evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++)
+		sentence->evidence[sentence->evidence_count++] = found.evidence[e];
+	report_set_answers(sentence, first, capture, kind);
+	return count;
+}
 
-		*evidence = lost.evidence[e];
-		report_set_answer(evidence, capture, &capture->records.list[evidence->record].waited);
+/* What is perhaps no slow answer, and answers whose time is that of the network: behind what is said of the servers. */
+static void
+report_other_answers(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	const char *other = sentence->evidence_count > 0 ? " other" : "";
+	uint64_t longest;
+	uint64_t count =
+	    report_gather_answers(sentence, capture, report_measure_reaction, REPORT_ANSWER_REACTION, &longest);
+
+	sentence->weight += 3 * count;
+	if (count > 0) {
+		report_write(sentence, " On %" PRIu64 "%s connection%s the server sent nothing for %s", count, other,
+			     report_plural(count), count > 1 ? "up to " : "");
+		report_write_time(sentence, longest);
+		report_write(sentence, " after a short reply of the client to its data, which may need no answer (to a "
+				       "heartbeat, for example).");
+	}
+	count = report_gather_answers(sentence, capture, report_measure_hole, REPORT_ANSWER_HOLE, &longest);
+	if (count > 0)
+		report_write(sentence,
+			     " On %" PRIu64 "%s connection%s the capture lacks data that the server sent in a pause of "
+			     "500 ms or longer, perhaps the answer.",
+			     count, other, report_plural(count));
+	count = report_gather_answers(sentence, capture, report_measure_lost_answer, REPORT_ANSWER_WAITED, &longest);
+	if (count > 0) {
+		report_write(sentence,
+			     " On %" PRIu64 " connection%s an answer took that long only because it or its request was "
+			     "sent again, the longest ",
+			     count, report_plural(count));
+		report_write_time(sentence, longest);
+		report_write(sentence, ": that is the time of the network.");
 	}
 }
 
 void
 report_answers(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t count = report_gather(sentence, capture, report_measure_answer, REPORT_EVENTS);
-	const struct report_record *list = capture->records.list;
-	int64_t longest = 0;
+	uint64_t longest;
+	uint64_t count =
+	    report_gather_answers(sentence, capture, report_measure_answer, REPORT_ANSWER_SERVER, &longest);
 
 	sentence->topic = "slow-server";
 	sentence->weight = 30 * count;
-	for (size_t i = 0; i < capture->records.count; i++) {
-		if (report_record_server_us(&list[i]) > longest)
-			longest = report_record_server_us(&list[i]);
-	}
 	if (count == 0) {
-		report_write_longest(sentence, "answer", "No server took 500 ms or longer for an answer",
-				     (uint64_t)longest);
+		for (size_t i = 0; i < capture->records.count; i++) {
+			int64_t us = report_record_server_us(&capture->records.list[i]);
+
+			longest = us > (int64_t)longest ? (uint64_t)us : longest;
+		}
+		report_write_longest(sentence, "answer", "No server took 500 ms or longer for an answer", longest);
 	} else {
 		report_write(sentence,
 			     "On %" PRIu64
 			     " connection%s the server sent nothing for 500 ms or longer after data of the "
 			     "client; the longest time was ",
 			     count, report_plural(count));
-		report_write_time(sentence, (uint64_t)longest);
+		report_write_time(sentence, longest);
 		report_write_worst(sentence, capture, ", of ");
 		report_write(sentence, ".");
 	}
-	for (size_t e = 0; e < sentence->evidence_count; e++)
-		report_set_answer(&sentence->evidence[e], capture, &list[sentence->evidence[e].record].server);
-	report_lost_answers(sentence, capture);
+	report_other_answers(sentence, capture);
 }
 
 /* The time for which a request waits for an answer that never comes. */
@@ -176,8 +235,8 @@ report_measure_client(const struct report_record *record)
 	uint64_t answers = record->exchanges * (uint64_t)record->answer_mean_us;
 
 	if (record->protocol != IPPROTO_TCP || record->exchanges == 0 || report_measure_answer(record) > 0 ||
-	    record->open_request.packet != 0 ||
-	    record->duration_us < SLOW_CLIENT_US || answers >= record->duration_us / 10)
+	    record->open_request.packet != 0 || record->duration_us < SLOW_CLIENT_US ||
+	    answers >= record->duration_us / 10)
 		return 0;
 	return record->duration_us;
 }
