@@ -3,8 +3,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@
 
 struct write_transfer {
 	int fd;
-	struct complete_file *file; /* NULL: standard output */
+	struct complete_file *file; /* NULL: `output` */
+	int output;
 	uint64_t bytes, most_bytes;
 	char *error;
 	size_t error_size;
@@ -77,12 +78,15 @@ static bool
 write_to_output(const struct write_transfer *transfer, const char *bytes, size_t length)
 {
 	while (length > 0) {
-		ssize_t written = write(STDOUT_FILENO, bytes, length);
+		ssize_t written = write(transfer->output, bytes, length);
 
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
-			return write_fail(transfer, "cannot write to standard output", strerror(errno));
+			return write_fail(transfer,
+					  transfer->output == STDOUT_FILENO ? "cannot write to standard output"
+									    : "cannot write to the temporary file",
+					  strerror(errno));
 		bytes += written;
 		length -= (size_t)written;
 	}
@@ -156,12 +160,13 @@ write_copy_capture(struct write_transfer *transfer, struct written_capture *writ
 
 /* ------------------------------------------------------------------------------------------------------ the request */
 
+/* Pulls the capture into the file at this path; NULL: into `transfer->output`. */
 static bool
 write_transfer_run(struct write_transfer *transfer, const char *path, struct written_capture *written)
 {
 	bool done;
 
-	if (strcmp(path, "-") == 0)
+	if (path == NULL)
 		return write_copy_capture(transfer, written);
 	transfer->file = complete_file_open(path, true, transfer->error, transfer->error_size);
 	if (transfer->file == NULL)
@@ -173,49 +178,74 @@ write_transfer_run(struct write_transfer *transfer, const char *path, struct wri
 	return false;
 }
 
-bool
-write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size)
+/* Sends the request and runs its transfer. */
+static bool
+write_request_run(const char *socket, const char *arguments, const char *path, struct write_transfer *transfer,
+		  struct written_capture *written)
 {
-	struct write_transfer transfer = {.most_bytes = request->most_bytes, .error = error, .error_size = size};
 	char line[CLIENT_REQUEST_MAX];
 	bool done;
 
 	*written = (struct written_capture){.failure = EIO};
-	if (snprintf(line, sizeof line, "write%s%s\n", *request->arguments != '\0' ? " " : "", request->arguments) >=
-		(int)sizeof line ||
-	    strpbrk(request->arguments, "\r\n") != NULL)
-		return write_fail(&transfer, "the request is too long or contains a line break", NULL);
-	transfer.fd = client_open_reply(request->socket, line, WRITE_TIMEOUT_S, error, size);
-	if (transfer.fd < 0) {
+	if (snprintf(line, sizeof line, "write%s%s\n", *arguments != '\0' ? " " : "", arguments) >= (int)sizeof line ||
+	    strpbrk(arguments, "\r\n") != NULL)
+		return write_fail(transfer, "the request is too long or contains a line break", NULL);
+	transfer->fd = client_open_reply(socket, line, WRITE_TIMEOUT_S, transfer->error, transfer->error_size);
+	if (transfer->fd < 0) {
 		written->failure = errno == 0 ? 0 : EIO;
 		return false;
 	}
-	done = write_transfer_run(&transfer, request->path, written);
-	written->bytes = transfer.bytes;
-	close(transfer.fd);
+	done = write_transfer_run(transfer, path, written);
+	written->bytes = transfer->bytes;
+	close(transfer->fd);
 	return done;
+}
+
+bool
+write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size)
+{
+	struct write_transfer transfer = {
+	    .output = STDOUT_FILENO, .most_bytes = request->most_bytes, .error = error, .error_size = size};
+	const char *path = strcmp(request->path, "-") != 0 ? request->path : NULL;
+
+	return write_request_run(request->socket, request->arguments, path, &transfer, written);
+}
+
+/* Opens a file without a name in $TMPDIR; -1 with `error`. */
+static int
+write_open_temporary(char *error, size_t size)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	if (directory == NULL || *directory == '\0')
+		directory = "/tmp";
+	if (snprintf(path, sizeof path, "%s/netobs.XXXXXX", directory) >= (int)sizeof path) {
+		snprintf(error, size, "TMPDIR is too long");
+		return -1;
+	}
+	fd = mkstemp(path);
+	if (fd < 0)
+		snprintf(error, size, "%s: %s", directory, strerror(errno));
+	else
+		unlink(path);
+	return fd;
 }
 
 int
 write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size)
 {
-	char directory[] = "/tmp/netobs.XXXXXX", path[sizeof directory + 16], arguments[40];
-	struct write_request request = {.socket = socket, .arguments = arguments, .path = path};
-	int fd = -1;
+	struct write_transfer transfer = {
+	    .output = write_open_temporary(error, size), .error = error, .error_size = size};
+	char arguments[40];
 
 	written->failure = EIO;
-	if (mkdtemp(directory) == NULL) {
-		snprintf(error, size, "/tmp: %s", strerror(errno));
+	if (transfer.output < 0)
 		return -1;
-	}
-	snprintf(path, sizeof path, "%s/capture", directory);
 	snprintf(arguments, sizeof arguments, "--cid=%" PRIu64, cid);
-	if (write_client_run(&request, written, error, size)) {
-		fd = open(path, O_RDONLY);
-		if (fd < 0)
-			snprintf(error, size, "%s: %s", path, strerror(errno));
-	}
-	unlink(path);
-	rmdir(directory);
-	return fd;
+	if (write_request_run(socket, arguments, NULL, &transfer, written) && lseek(transfer.output, 0, SEEK_SET) == 0)
+		return transfer.output;
+	close(transfer.output);
+	return -1;
 }

@@ -30,8 +30,8 @@ struct written_capture {
  * the capture is larger. */
 bool write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size);
 
-/* Pulls the packets of a connection into a file without a name: its descriptor, which children inherit, or -1 with
- * `error` and `written->failure`. */
+/* Pulls the packets of a connection into a file without a name in $TMPDIR (/tmp without it): its descriptor, which
+ * children inherit, or -1 with `error` and `written->failure`. */
 int write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size);
 
 #endif

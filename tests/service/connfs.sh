@@ -57,7 +57,8 @@ first=$(connections cid | sed -n 1p)
 second=$(connections cid | sed -n 2p)
 
 mkdir "$root"
-"$build/netobs-connfs" -s "$socket" "$root" >"$tmp/connfs.log" 2>&1
+mkdir "$tmp/temporary"
+TMPDIR=$tmp/temporary "$build/netobs-connfs" -s "$socket" "$root" >"$tmp/connfs.log" 2>&1
 is "it mounts, and stays in the background" $? 0
 (cd "$tmp" && "$build/netobs-connfs" -s "$socket" ./connfs/) >"$tmp/out" 2>"$tmp/err"
 is "a second mount on the same place: status" $? 1
@@ -104,6 +105,10 @@ is "by-host" "$(find "$root/by-host" -mindepth 1 -printf '%f\n' | sort | paste -
 	"$(printf '%s\n' 127.0.0.1 "$first" "$second" | sort | paste -s -d ' ')"
 
 check "the packets of a connection are copied" cp "$root/$first/capture.pcapng" "$tmp/copy.pcapng"
+exec 9<"$root/$first/capture.pcapng"
+serving=$(find /proc/[0-9]*/fd -lname "$tmp/temporary/netobs.* (deleted)" 2>/dev/null | wc -l)
+exec 9<&-
+is "an open capture is in TMPDIR, without a name" "$serving:$(ls "$tmp/temporary")" 1:
 is "they are those of this connection" \
 	"$("$netobsd" -r "$tmp/copy.pcapng" --print=tcp-send --view monitor | grep -c '127[.]0[.]0[.]1:7001')" \
 	"$("$netobsd" -r "$tmp/copy.pcapng" --print=tcp-send --view monitor | wc -l)"

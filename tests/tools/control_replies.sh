@@ -67,14 +67,14 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && [ -x "$build/netobs-connfs" ] && 
 	python3 "$top/tests/tools/control_peer.py" "$tmp/control" "ok\\n$(row 9 open 192.0.2.9)" "$tmp/requests" write &
 	pid=$!
 	wait_for test -S "$tmp/control"
-	cat "$tmp/connfs/9/history" >>"$tmp/history" 2>&1 &
+	cat "$tmp/connfs/9/history" >"$tmp/history.1" 2>&1 &
 	reading=$!
 	check "a slow file" wait_for grep -q '^write' "$tmp/requests"
 	is "a file beside a slow one" "$(timeout 30 cat "$tmp/connfs/9/state")" "open -"
 	is "and a directory" "$(timeout 30 ls "$tmp/connfs/by-state")" open
 	# Four may be slow.
-	for _ in 2 3 4; do
-		cat "$tmp/connfs/9/history" >>"$tmp/history" 2>&1 &
+	for number in 2 3 4; do
+		cat "$tmp/connfs/9/history" >"$tmp/history.$number" 2>&1 &
 		reading="$reading $!"
 	done
 	requested() {
@@ -86,7 +86,7 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && [ -x "$build/netobs-connfs" ] && 
 	kill "$pid"
 	# shellcheck disable=SC2086 # one word for each
 	wait $reading
-	is "the slow ones fail with their peer" "$(grep -c 'Input/output error$' "$tmp/history")" 4
+	is "the slow ones fail with their peer" "$(cat "$tmp/history."? | grep -c 'Input/output error$')" 4
 	# A request for the list has no reply.
 	wait "$pid" 2>/dev/null
 	rm -f "$tmp/control" "$tmp/requests"
