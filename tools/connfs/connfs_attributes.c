@@ -14,9 +14,9 @@
 /* ------------------------------------------------------------------------------------------------------------ sizes */
 
 /*
- * The size that the kernel was last told of a text, by a hash of the inode number.  If a text has this size when it is
- * opened, the kernel may read it through its page cache: it then needs one request instead of two, and does not pin the
- * whole buffer of the reader.
+ * The size of a text in the latest attributes that the kernel has, by a hash of the inode number.  If a text has this
+ * size when it is opened, the kernel may read it through its page cache: it then needs one request instead of two, and
+ * does not pin the whole buffer of the reader.
  */
 #define CONNFS_SIZE_BITS 16
 
@@ -32,11 +32,11 @@ connfs_size_of(uint64_t inode)
 }
 
 bool
-connfs_size_is_told(uint64_t inode, size_t size)
+connfs_kernel_has_size(uint64_t inode, size_t size)
 {
-	const struct connfs_size *told = connfs_size_of(inode);
+	const struct connfs_size *latest = connfs_size_of(inode);
 
-	return told->inode == inode && told->size == size;
+	return latest->inode == inode && latest->size == size;
 }
 
 void

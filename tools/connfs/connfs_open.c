@@ -43,10 +43,10 @@ connfs_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset, str
 	struct fuse_bufvec capture = FUSE_BUFVEC_INIT(size);
 	size_t from = (size_t)offset < handle->length ? (size_t)offset : handle->length;
 
-	/* The kernel takes the end of these bytes for that of the file, whatever it was told since. */
+	/* The kernel takes the end of these bytes for that of the file, even if it has another size by now. */
 	if (handle->cached) {
 		pthread_mutex_lock(&connfs_lock);
-		if (!connfs_size_is_told(inode, handle->length))
+		if (!connfs_kernel_has_size(inode, handle->length))
 			connfs_forget_size(inode);
 		pthread_mutex_unlock(&connfs_lock);
 	}
@@ -244,7 +244,7 @@ connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
 	}
 	file->fh = (uint64_t)(uintptr_t)handle;
 	/* The text is that of this open, whatever its size was before. */
-	handle->cached = handle->fd < 0 && connfs_size_is_told(inode, handle->length);
+	handle->cached = handle->fd < 0 && connfs_kernel_has_size(inode, handle->length);
 	file->direct_io = !handle->cached;
 	if (fuse_reply_open(request, file) != 0)
 		connfs_close(handle);

@@ -58,8 +58,8 @@ mode_t connfs_type(enum connfs_kind kind);
 /* Fills the attributes; an error number, or 0.  The list is fresh. */
 int connfs_stat(const struct connfs_node *node, struct stat *attributes);
 
-/* Whether the kernel was last told this size of a text. */
-bool connfs_size_is_told(uint64_t inode, size_t size);
+/* Whether the latest attributes of a text that the kernel has are of this size. */
+bool connfs_kernel_has_size(uint64_t inode, size_t size);
 
 /* Records the size of a file, which a reply to the kernel contains. */
 void connfs_note_size(const struct stat *attributes);

@@ -8,9 +8,12 @@
 
 #include "tools/report/report_lines.h"
 
-/* Segments of so many bytes that follow each other within this time, ns, are one request. */
+/* Segments of LONG_REQUEST bytes or more that follow each other within LONG_REQUEST_NS are one request. */
 #define LONG_REQUEST	512u
 #define LONG_REQUEST_NS 500000000u
+
+/* A query that is sent again times out again within this time, ns. */
+#define DNS_REPEATS_NS 60000000000u
 
 static void
 report_frames_add(struct report_capture *capture, uint64_t packet)
@@ -36,7 +39,7 @@ static struct report_end_events *
 report_read_end(struct report_capture *capture, struct report_line *line)
 {
 	int64_t cid = report_line_number(line, "cs_cid", -1);
-	struct report_end_events *end = report_ends_of(&capture->ends, cid);
+	struct report_end_events *end = report_ends_add(&capture->ends, cid);
 
 	capture->no_memory |= end == NULL && cid > 0;
 	return end;
@@ -169,6 +172,22 @@ report_read_missing(struct report_capture *capture, struct report_line *line)
 	first = (uint32_t)report_line_number(line, "tcps_irs", 0) + 1;
 	acknowledged = (uint32_t)report_line_number(line, "tcps_rack", 0);
 	end->missing = acknowledged - first - (uint32_t)report_line_number(line, "tcps_rcv_bytes", 0);
+	end->missing_segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
+}
+
+/* The first data of a server, late and before any data of the client. */
+static void
+report_read_greeting(struct report_capture *capture, struct report_line *line)
+{
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0), now, start;
+	struct report_end_events *end = report_read_end(capture, line);
+
+	if (end == NULL)
+		return;
+	now = (uint64_t)report_line_number(line, "cs_ts", 0);
+	start = (uint64_t)report_line_number(line, "tcps_start", 0);
+	end->packets[REPORT_GREETING] = packet;
+	end->greeting_us = now > start ? (now - start) / 1000 : 0;
 }
 
 /* Whether data is a request of its own: the server has sent an ACK before it, and it is no part of a long request. */
@@ -239,18 +258,33 @@ report_read_unreachable(struct report_capture *capture, struct report_line *line
 	capture->rejections_count += rejection != &unused;
 }
 
+/* Whether the query timed out before, too. */
+static bool
+report_is_timeout_known(struct report_unanswered *dns, const struct report_timeout *timeout)
+{
+	size_t slot = (timeout->cid * 65536 + timeout->id) * 0x9e3779b97f4a7c15u >> 32 & (REPORT_TIMEOUTS - 1);
+	struct report_timeout before = dns->timeouts[slot];
+
+	dns->timeouts[slot] = *timeout;
+	return before.cid == timeout->cid && before.id == timeout->id && timeout->time < before.time + DNS_REPEATS_NS;
+}
+
 static void
 report_read_query(struct report_capture *capture, struct report_line *line)
 {
 	struct report_unanswered *dns = &capture->dns;
+	struct report_timeout timeout;
 	struct report_query *query;
 
-	if (dns->count++ >= REPORT_EVIDENCE)
+	timeout.cid = (uint64_t)report_line_number(line, "ci_cid", 0);
+	timeout.time = (uint64_t)report_line_number(line, "ci_ts", 0);
+	timeout.id = (uint16_t)report_line_number(line, "dns_id", 0);
+	if (report_is_timeout_known(dns, &timeout) || dns->count++ >= REPORT_EVIDENCE)
 		return;
 	query = &dns->first[dns->count - 1];
-	query->cid = (uint64_t)report_line_number(line, "ci_cid", 0);
-	query->time = (uint64_t)report_line_number(line, "ci_ts", 0);
-	query->id = (uint16_t)report_line_number(line, "dns_id", 0);
+	query->cid = timeout.cid;
+	query->time = timeout.time;
+	query->id = timeout.id;
 }
 
 static void
@@ -287,7 +321,7 @@ report_read_datagram(struct report_capture *capture, struct report_line *line)
 static void
 report_read_line(const char *text, size_t length, void *context)
 {
-	/* The most frequent probes first. */
+	/* The most frequent probes first.  With the quote a word is the whole name, without it the begin of names. */
 	static const struct {
 		const char *probe;
 		void (*read)(struct report_capture *capture, struct report_line *line);
@@ -306,6 +340,7 @@ report_read_line(const char *text, size_t length, void *context)
 	    {"report-closed-window\"", report_read_closed_window},
 	    {"report-opening\"", report_read_opening},
 	    {"report-missing\"", report_read_missing},
+	    {"report-greeting\"", report_read_greeting},
 	    {"report-plain-segment\"", report_read_segment},
 	    {"report-plain-datagram\"", report_read_datagram},
 	    {"report-extended-", report_read_extended},
@@ -357,7 +392,7 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--print-fields=probe,pkt_addr,pkt_ts,pkt_len,"
 	    "ip_ver,ip_plength,ip_saddr,ip_daddr,ipv4_ident,ipv4_offset,ipv4_protocol,ipv6_nexthdr,"
 	    "cs_cid,cs_ts,ci_cid,ci_ts,dns_id,"
-	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcps_rcv_segs,tcpr_kindstr,"
+	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcps_rcv_segs,tcps_start,tcpr_kindstr,"
 	    "tcp_sport,tcp_dport,tcp_seq,tcp_ack,tcp_flags,tcp_window,tcp_payload,tcp_checksum,"
 	    "udp_sport,udp_dport,udp_length,udp_checksum,icmp_codestr,"
 	    "cr_client,cr_server,cr_client_port,cr_server_port,cr_client_cid,cr_server_cid,cr_role,cr_protocol,"
@@ -385,9 +420,11 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--formula=report-syn-ack = tcp-send where "
 	    "tcp_flags & SYN && tcp_flags & ACK && tcps_state == syn-received",
 	    "--formula=report-opening = tcp-accept-established where cs_ts - tcps_start >= 250ms",
-	    /* Not of each segment; the FIN of the peer takes a number, too. */
-	    "--formula=report-missing = tcp-send where (tcp_flags & (FIN|RST|PSH) || tcps_snd_segs % 16 == 0) && "
-	    "tcps_irs != 0 && ((tcps_rack - tcps_irs - tcps_rcv_bytes) & 0xffffffff) in {3..0x3fffffff}",
+	    /* The FIN of the peer takes a number, too. */
+	    "--formula=report-missing = tcp-send where tcps_irs != 0 && "
+	    "((tcps_rack - tcps_irs - tcps_rcv_bytes) & 0xffffffff) in {3..0x3fffffff}",
+	    "--formula=report-greeting = tcp-send where tcps_active == 0 && tcp_payload > 0 && "
+	    "tcps_rcv_bytes == 0 && tcps_snd_bytes == tcp_payload && cs_ts - tcps_start >= 500ms",
 	    "--formula=report-extended-icmp = icmp-receive where ip_ver == 6",
 	    "--formula=report-extended-udp = udp-receive where ip_ver == 6 && ip_plength > udp_length",
 	    "--formula=report-extended-tcp = "
@@ -410,7 +447,7 @@ report_capture_frame(const struct report_capture *capture, uint64_t packet)
 
 	if (packet == 0)
 		return 0;
-	/* The last frame whose first packet is not behind this one. */
+	/* The last frame whose first packet is not after this one. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

@@ -30,8 +30,17 @@ struct report_query {
 	uint16_t id;	 /* transaction id */
 };
 
+/* The timeout of a query.  Another one of the same query within a minute: it was sent again. */
+struct report_timeout {
+	uint64_t cid, time;
+	uint16_t id;
+};
+
+#define REPORT_TIMEOUTS 4096u
+
 struct report_unanswered {
-	uint64_t count;
+	uint64_t count;				       /* queries, with their repetitions */
+	struct report_timeout timeouts[REPORT_TIMEOUTS]; /* latest ones, by a hash of cid and id */
 	struct report_query first[REPORT_EVIDENCE]; /* the first ones */
 };
 

@@ -15,7 +15,7 @@
 #define REPORT_END_SEGMENTS 2000u
 #define REPORT_SEGMENTS	    200000u
 
-/* Further segments of an end that only their receiver reports: a RST may come behind the last segment on the page. */
+/* Further segments of an end that only their receiver reports: a RST may come after the last segment on the page. */
 #define REPORT_END_ANSWERS 100u
 
 /* Changes of state of an end on the page. */
@@ -24,7 +24,7 @@
 /* Most connections in detail. */
 #define REPORT_TOP_MAX 500u
 
-/* The kind of a segment that probes a closed window, behind the NETOBS_RETRANSMIT_ numbers. */
+/* The kind of a segment that probes a closed window, after the NETOBS_RETRANSMIT_ numbers. */
 #define REPORT_WINDOW_PROBE 6u
 
 struct report_segment {
@@ -71,7 +71,7 @@ struct report_detail {
 void report_detail_read(struct report_detail *detail, struct report_exchanges *exchanges,
 			const struct report_records *records, size_t count, const struct replay_source *source);
 
-/* The word of a state; NULL behind the last one. */
+/* The word of a state; NULL after the last one. */
 const char *report_state_name(size_t state);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A duplicate comes at most so long behind its original, ns: with an identification, and without one. */
+/* The longest time from a packet to its duplicate, ns: with an identification, and without one. */
 #define IDENTIFIED_NS 10000000u
 #define PLAIN_NS      1000000u
 
@@ -28,7 +28,7 @@ report_duplicates_mix(uint64_t hash, int64_t number)
 	return report_duplicates_hash(hash, (const char *)&number, sizeof(number));
 }
 
-/* Hashes the text behind the next field `from`, up to `until`. */
+/* Hashes the text after the next field `from`, up to `until`. */
 static uint64_t
 report_duplicates_text(struct report_line *line, const char *from, const char *until, uint64_t hash)
 {

@@ -42,7 +42,7 @@ report_ends_grow(struct report_ends *ends)
 }
 
 struct report_end_events *
-report_ends_of(struct report_ends *ends, int64_t cid)
+report_ends_add(struct report_ends *ends, int64_t cid)
 {
 	struct report_end_events *end;
 	uint32_t *slot;

@@ -9,7 +9,15 @@
 
 /* Kinds of events that a sentence of the verdict links to: a segment with RST that has an effect, one that closes the
  * window, a retransmission, the ACK that completes a slow handshake, an ICMP error that a packet was not delivered. */
-enum report_event { REPORT_RESET, REPORT_ZERO_WINDOW, REPORT_RESENT, REPORT_OPENED, REPORT_UNREACHABLE, REPORT_EVENTS };
+enum report_event {
+	REPORT_RESET,
+	REPORT_ZERO_WINDOW,
+	REPORT_RESENT,
+	REPORT_OPENED,
+	REPORT_UNREACHABLE,
+	REPORT_GREETING,
+	REPORT_EVENTS
+};
 
 /* Retransmissions of an end in a row, without any segment between them or of its peer; not those of segments that the
  * peer has acknowledged. */
@@ -41,7 +49,9 @@ struct report_end_events {
 	uint64_t closed_packet;		 /* the segment that closed the window last */
 	uint64_t closed_time;		 /* its time */
 	uint64_t closed_segments;	 /* segments that the end had sent by the last one that shows it closed */
-	uint32_t missing;		 /* bytes that it acknowledges and that are not in the capture */
+	uint32_t missing;	   /* bytes that its latest such segment acknowledges and the capture does not have */
+	uint64_t missing_segments; /* segments that it had sent by then */
+	uint64_t greeting_us;	   /* of a server that sends first, and late: until its first data; 0 none */
 	bool resends;			 /* it has sent data again that was not acknowledged */
 	struct report_repeats repeats;
 	struct report_request_event request;
@@ -59,7 +69,7 @@ struct report_ends {
 };
 
 /* The entry of an end, which is made if there is none; NULL if out of memory, or for an id that is not positive. */
-struct report_end_events *report_ends_of(struct report_ends *ends, int64_t cid);
+struct report_end_events *report_ends_add(struct report_ends *ends, int64_t cid);
 
 void report_ends_free(struct report_ends *ends);
 

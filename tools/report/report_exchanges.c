@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* The last segment of a request has PSH; before the first one of an answer nothing of the server is outstanding, unless
- * it was lost. */
+ * it was lost, or the capture lacks a part.  A SYN may have data (RFC 7413). */
 #define SEGMENTS \
-	"tcp-send where tcp_payload > 0 && " \
-	"(tcp_flags & PSH || tcps_retransmit == 1 || tcps_snxt - tcps_suna == tcp_payload) && cs_cid"
+	"tcp-send where tcp_payload > 0 && (tcp_flags & (SYN|PSH) || tcps_retransmit == 1 || " \
+	"tcps_snxt - tcps_suna == tcp_payload) && cs_cid"
 #define DATAGRAMS "udp-send where cs_cid"
 #define QUERIES	  "dns-query where ci_cid"
 
@@ -24,21 +24,12 @@ report_exchange_compare(const void *a, const void *b)
 	return x->uid < y->uid ? -1 : x->uid > y->uid;
 }
 
-/* Whether the time of an answer may be that of the network. */
-static bool
-report_exchange_is_lossy(const struct report_capture *capture, const struct report_record *record)
-{
-	return record->protocol == IPPROTO_TCP &&
-	       (report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid)->resends ||
-		report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid)->resends);
-}
-
 /* Puts those of the connections with slow answers into the list that are examined. */
 static bool
 report_exchanges_choose(struct report_exchanges *exchanges, struct report_capture *capture)
 {
 	struct report_record **slow = calloc(capture->records.count + 1, sizeof(struct report_record *));
-	size_t found = 0, whole = 0;
+	size_t found = 0;
 
 	exchanges->list = calloc(REPORT_EXCHANGES, sizeof(*exchanges->list));
 	if (slow == NULL || exchanges->list == NULL) {
@@ -46,18 +37,17 @@ report_exchanges_choose(struct report_exchanges *exchanges, struct report_captur
 		return false;
 	}
 	for (size_t i = 0; i < capture->records.count; i++) {
-		if (capture->records.list[i].answer_max_us >= REPORT_SLOW_ANSWER_US)
-			slow[found++] = &capture->records.list[i];
+		struct report_record *record = &capture->records.list[i];
+
+		if (report_record_has_answers(record) && record->answer_max_us >= REPORT_SLOW_ANSWER_US)
+			slow[found++] = record;
 	}
 	qsort(slow, found, sizeof(struct report_record *), report_exchange_compare);
-	for (size_t i = 0; i < found && exchanges->count < REPORT_EXCHANGES; i++) {
+	for (; exchanges->count < found && exchanges->count < REPORT_EXCHANGES; exchanges->count++) {
 		struct report_exchange *exchange = &exchanges->list[exchanges->count];
 
-		if (!report_exchange_is_lossy(capture, slow[i]) && whole++ >= REPORT_EXCHANGES_WHOLE)
-			continue;
-		exchange->record = slow[i];
-		slow[i]->answers = exchange->answers;
-		exchanges->count++;
+		exchange->record = slow[exchanges->count];
+		exchange->record->answers = exchange->answers;
 	}
 	free(slow);
 	return true;
@@ -124,9 +114,12 @@ report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t 
 	answer.waited_us = now > exchange->asked ? (int64_t)((now - exchange->asked) / 1000) : 0;
 	answer.server_us = now > exchange->sent && !again ? (int64_t)((now - exchange->sent) / 1000) : 0;
 	answer.last_copy = exchange->last_copy != exchange->request ? exchange->last_copy : 0;
-	/* The formula has left out a segment between them. */
-	if (answer.waited_us > record->answer_max_us + 1)
-		return;
+	if (answer.waited_us > record->answer_max_us + 1) {
+		/* The formula has left out a segment between them: the first one after a hole. */
+		if (!exchange->hole)
+			return;
+		answer.waited_us = answer.server_us = record->answer_max_us;
+	}
 	kind = &exchange->answers[exchange->hole       ? REPORT_ANSWER_HOLE
 				  : exchange->reaction ? REPORT_ANSWER_REACTION
 						       : REPORT_ANSWER_SERVER];
@@ -167,13 +160,13 @@ report_exchange_request(struct report_exchange *exchange, uint64_t now, uint32_t
 	exchange->hole = false;
 }
 
-/* Data of a server, with the bytes that it has sent but the capture does not have: a hole before it if they are more
- * than before. */
+/* Data of a server, with its next sequence number less its captured bytes: after a hole that is higher than before. */
 static void
-report_exchange_data(struct report_exchange *exchange, uint64_t now, uint32_t absent)
+report_exchange_data(struct report_exchange *exchange, uint64_t now, uint32_t base)
 {
-	exchange->hole |= exchange->server_sent > 0 && (int32_t)(absent - exchange->absent) > 0;
-	exchange->absent = absent;
+	exchange->hole |= exchange->has_base && (int32_t)(base - exchange->base) > 0;
+	exchange->base = base;
+	exchange->has_base = true;
 	exchange->server_sent = now;
 }
 
@@ -190,9 +183,10 @@ report_exchange_segment(struct report_exchange *exchange, struct report_line *li
 	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
 	uint32_t sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
 	uint32_t acknowledged = (uint32_t)report_line_number(line, "tcp_ack", 0);
+	unsigned flags = (unsigned)report_line_number(line, "tcp_flags", 0);
 
 	if (!client) {
-		report_exchange_data(exchange, now, next - (uint32_t)sent);
+		report_exchange_data(exchange, now, next - ((flags & REPORT_FLAG_FIN) != 0) - (uint32_t)sent);
 		if (exchange->waits && sent > exchange->received &&
 		    (int32_t)(acknowledged - exchange->end_sequence) >= 0)
 			report_exchange_answer(exchange, now, packet, again);
@@ -200,10 +194,15 @@ report_exchange_segment(struct report_exchange *exchange, struct report_line *li
 	}
 	exchange->sent = now;
 	exchange->last_copy = packet;
-	if (again)
+	if (again && exchange->request != 0)
 		return;
 	exchange->request = packet;
 	exchange->received = received;
+	/* The client has all that the server has sent: nothing. */
+	if (!exchange->has_base && received == 0 && (flags & REPORT_FLAG_ACK) != 0) {
+		exchange->base = acknowledged;
+		exchange->has_base = true;
+	}
 	report_exchange_request(exchange, now, sequence,
 				sequence + (uint32_t)report_line_number(line, "tcp_payload", 0));
 }

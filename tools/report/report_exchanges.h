@@ -8,8 +8,10 @@
  * known to be slow at all.
  *
  * A client may also react to data of the server: to a heartbeat, or to the settings of HTTP/2.  Nothing answers that,
- * and the next data of the server is no answer, however late it comes.  A short request of TCP directly behind data of
+ * and the next data of the server is no answer, however late it comes.  A short request of TCP directly after data of
  * the server may be such a reaction, or the next command of a quick client.
+ *
+ * The capture may lack data of the server, too, which may be the answer.
  */
 #ifndef NETOBS_REPORT_EXCHANGES_H
 #define NETOBS_REPORT_EXCHANGES_H
@@ -21,10 +23,8 @@
 #include "tools/report/report_capture.h"
 #include "tools/report/report_lines.h"
 
-/* Most connections that are examined, those with the slowest answers; and most of them on which no data was sent again.
- */
-#define REPORT_EXCHANGES       150u
-#define REPORT_EXCHANGES_WHOLE 50u
+/* Most connections whose packets are read: those with the slowest answers. */
+#define REPORT_EXCHANGES 300u
 
 /* The longest request that may be a reaction, bytes, and the longest time from the server's data to its begin, ns. */
 #define REPORT_REACTION_BYTES 100u
@@ -37,15 +37,16 @@
 struct report_exchange {
 	struct report_record *record;
 	uint64_t asked, sent;	     /* its last new segment, and the last copy of any part of it */
-	uint64_t request, last_copy; /* their packet ids */
+	uint64_t request, last_copy; /* their packet ids; 0: no request was captured yet */
 	uint64_t received;	     /* bytes of answers before it; TCP */
 	uint64_t server_sent;	     /* the latest data of the server; 0 none; TCP */
 	uint32_t sequence;	     /* of its first byte; TCP */
-	uint32_t end_sequence;	     /* behind it; TCP */
+	uint32_t end_sequence;	     /* after it; TCP */
 	bool waits;		     /* it has no answer yet */
 	bool reaction;		     /* it may be a reaction to data of the server; TCP */
-	bool hole;		     /* data of the server is missing behind it; TCP */
-	uint32_t absent; /* tcps_snxt less tcps_snd_bytes of the server: grows by the bytes that are missing; TCP */
+	bool hole;		     /* data of the server is missing after it; TCP */
+	bool has_base;		     /* `base` is known; TCP */
+	uint32_t base; /* the server's next sequence number less its captured bytes: grows by what is missing; TCP */
 	struct report_answer answers[REPORT_ANSWER_KINDS];
 };
 

@@ -64,7 +64,7 @@ report_record_identity(struct report_record *record, struct report_line *line)
 	record->duration_us = report_count(line, "cr_duration_us");
 }
 
-/* Reads the fields behind the counts of the ends, in the order of the line. */
+/* Reads the fields after the counts of the ends, in the order of the line. */
 static void
 report_record_timing(struct report_record *record, struct report_line *line)
 {
@@ -143,7 +143,13 @@ report_records_add(struct report_records *records, struct report_line *line)
 }
 
 bool
-report_record_is_examined(const struct report_record *record)
+report_record_has_answers(const struct report_record *record)
+{
+	return record->protocol == IPPROTO_TCP || record->protocol == IPPROTO_UDP;
+}
+
+bool
+report_record_answer_is_found(const struct report_record *record)
 {
 	return record->answers != NULL && record->answers[REPORT_ANSWER_WAITED].answer != 0 &&
 	       record->answers[REPORT_ANSWER_WAITED].waited_us + 1 >= record->answer_max_us;
@@ -152,8 +158,11 @@ report_record_is_examined(const struct report_record *record)
 int64_t
 report_record_server_us(const struct report_record *record)
 {
-	return report_record_is_examined(record) ? record->answers[REPORT_ANSWER_SERVER].server_us
-						 : record->answer_max_us;
+	if (report_record_answer_is_found(record))
+		return record->answers[REPORT_ANSWER_SERVER].server_us;
+	return report_record_has_answers(record) && record->answer_max_us < REPORT_SLOW_ANSWER_US
+		   ? record->answer_max_us
+		   : 0;
 }
 
 bool

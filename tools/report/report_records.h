@@ -44,7 +44,7 @@ enum report_delay {
 /* An answer is slow from here on, us; the live page has the same limit. */
 #define REPORT_SLOW_ANSWER_US 500000
 
-/* A window that is closed for so long, us, is a fault of the program that reads; fast transfers close it for less. */
+/* From this time on, us, a closed window is a fault of the program that reads; fast transfers close it for less. */
 #define REPORT_SLOW_READER_US 200000u
 
 /* What a bad end, or a window that is not opened again, adds to the score: five retransmissions, so that a scan hides
@@ -84,12 +84,12 @@ struct report_answer {
 enum report_answer_kind {
 	REPORT_ANSWER_WAITED,	/* of all, by waited_us */
 	REPORT_ANSWER_SERVER,	/* by server_us, as the others: of those that are of neither of these kinds */
-	REPORT_ANSWER_REACTION, /* data of the server behind a reaction of its client (report_exchanges.h) */
+	REPORT_ANSWER_REACTION, /* data of the server after a reaction of its client (report_exchanges.h) */
 	REPORT_ANSWER_HOLE,	/* data of the server is missing before it: the answer may be among that */
 	REPORT_ANSWER_KINDS
 };
 
-/* The latest request of a client, if the server has sent no data behind it for REPORT_SLOW_ANSWER_US, or has closed
+/* The latest request of a client, if the server has sent no data after it for REPORT_SLOW_ANSWER_US, or has closed
  * without sending any. */
 struct report_open_request {
 	uint64_t packet; /* packet id; 0: none */
@@ -114,7 +114,8 @@ struct report_record {
 	uint64_t zero_window_us, exchanges;
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
 	struct report_answer *answers; /* of all kinds, if examined (report_exchanges.h); NULL otherwise; not owned */
-	uint64_t missing;	       /* bytes that an end acknowledges although the capture does not have them */
+	uint64_t greeting_us; /* from the handshake to the first data of a server that sends first, if slow; 0 none */
+	uint64_t missing;     /* bytes that an end acknowledges although the capture does not have them */
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */
 	uint8_t protocol;
@@ -124,7 +125,7 @@ struct report_record {
 	bool half_open;		 /* its SYN-ACK has no answer */
 	uint64_t syn_ack_packet; /* packet id of its latest SYN-ACK; 0 unknown */
 	enum report_delay delay; /* what its handshake waited for longest */
-	uint64_t delay_packet;	 /* packet id of the segment behind that; 0 unknown, or the ACK of the client */
+	uint64_t delay_packet;	 /* packet id of the segment after that; 0 unknown, or the ACK of the client */
 	struct report_open_request open_request;
 	struct report_silence silence;
 	enum report_reason reason;
@@ -145,16 +146,20 @@ bool report_records_add(struct report_records *records, struct report_line *line
  */
 size_t report_records_rank(struct report_records *records, size_t top);
 
-/* Whether the answer that took longest was found. */
-bool report_record_is_examined(const struct report_record *record);
+/* Whether its protocol has requests and answers. */
+bool report_record_has_answers(const struct report_record *record);
 
-/* The longest time, us, that its server has taken for an answer; all of the time if the answer was not found. */
+/* Whether the packets of its slowest answer were found. */
+bool report_record_answer_is_found(const struct report_record *record);
+
+/* The longest time, us, that its server is known to have taken for an answer.  0 if a slow answer was not found: its
+ * time may be that of the network. */
 int64_t report_record_server_us(const struct report_record *record);
 
 /* Whether the capture ends while a client of TCP waits for an answer to its first SYN. */
 bool report_record_is_attempt(const struct report_record *record);
 
-/* True if a server of TCP has answered the SYN, and the client has sent nothing behind its SYN. */
+/* True if a server of TCP has answered the SYN, and the client has sent nothing after its SYN. */
 bool report_record_is_half_open(const struct report_record *record);
 
 /* The word of a reason. */

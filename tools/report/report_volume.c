@@ -11,7 +11,7 @@
 #define TOLERANCE_NS 1000000000u
 #define GAP_NS	     (1ull << 33)
 
-/* No capture is silent for so long, ns: the first or the last frame has a wrong time stamp. */
+/* A longer silence of a capture, ns, shows that the first or the last frame has a wrong time stamp. */
 #define YEAR_NS (365ull * 86400 * 1000000000)
 
 static void
@@ -40,7 +40,7 @@ report_volume_bin(const struct report_volume *volume, uint64_t time)
 	return bin < REPORT_BINS ? bin : REPORT_BINS - 1;
 }
 
-/* Whether the time stamp of the first frame is wrong: those behind it are all earlier, or a year later. */
+/* Whether the time stamp of the first frame is wrong: those after it are all earlier, or a year later. */
 static bool
 report_volume_first_is_stray(const struct report_volume *volume)
 {
@@ -54,7 +54,7 @@ report_volume_first_is_stray(const struct report_volume *volume)
 	return later || earlier;
 }
 
-/* Whether the time stamp of the oldest frame that is held is wrong: time returns behind it to where it was. */
+/* Whether the time stamp of the oldest frame that is held is wrong: time returns after it to where it was. */
 static bool
 report_volume_is_stray(const struct report_volume *volume)
 {

@@ -10,7 +10,7 @@
 /* At most this many intervals; when the capture is longer, two neighbours become one. */
 #define REPORT_BINS 240u
 
-/* Frames behind one with an irregular time stamp that decide whether the stamp is wrong, as in netobsd. */
+/* Frames after one with an irregular time stamp that decide whether the stamp is wrong, as in netobsd. */
 #define REPORT_LOOKAHEAD 3u
 
 enum report_protocol {
@@ -38,7 +38,7 @@ struct report_volume {
 	uint64_t first, last; /* time stamps of frames; first is that of the first one that is not stray */
 	uint64_t width;	      /* of an interval; 0 before the first frame */
 	uint64_t gap;	      /* longest time between two frames */
-	uint64_t gap_at;      /* number of the frame behind it */
+	uint64_t gap_at;      /* number of the frame after it */
 	uint64_t frames, bytes; /* of all frames */
 	uint64_t stray;	      /* frames that are not in the intervals: their time stamps are wrong */
 	uint64_t stray_at;    /* number of the first of them */

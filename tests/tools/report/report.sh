@@ -110,6 +110,23 @@ is "the packets of these" "$(evidence slow-server)" \
 verdict_case holes
 is "an answer that may be in a hole of the capture" "$(text slow-server)" \
 	"On 1 connection the server sent nothing for 500 ms or longer after data of the client; the longest time was 1.510 s, of 198.51.100.2 port 81. On 1 other connection the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."
+verdict_case first_holes
+is "the first answer is in a hole of the capture" "$(text slow-server)" \
+	"No answer was measured. On 3 connections the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."
+is "which is a gap of the capture" "$(text capture | cut -d . -f 1)" \
+	"The capture itself has gaps, which are no fault of the network: 3 connections lack data (3000 bytes that the receiver acknowledges)"
+verdict_case fast_open
+is "a request in a SYN that is lost makes no slow server" "$(text slow-server) $(evidence slow-server)" \
+	"No server is known to have taken 500 ms or longer for an answer; the longest took 10.000 ms. On 1 connection an answer took that long only because it or its request was sent again, the longest 3.010 s: that is the time of the network. [(80, 'request in packet 1 and again in packet 4, answer in packet 5')]"
+verdict_case greeting
+is "a server that sends first, and late" "$(text slow-server) $(evidence slow-server)" \
+	"On 1 connection the server, which sends first, sent nothing for 500 ms or longer after the handshake; the longest time was 9.980 s, of 198.51.100.2 port 25. [(25, 'packet 4')]"
+is "makes no slow client" "$(text slow-client)" "On no connection of 1 s or longer was the client the slow end."
+verdict_case many_lost
+is "more slow answers than are searched for" "$(text slow-server)" \
+	"No server is known to have taken 500 ms or longer for an answer; the longest took 10.000 ms. On 300 connections an answer took that long only because it or its request was sent again, the longest 1.010 s: that is the time of the network. On 10 connections an answer took up to 1.010 s, perhaps the time of the network: its packets were not searched for, or not found."
+verdict_case repeated
+is "a DNS query that is sent again after its time" "$(text dns | cut -d ' ' -f 1-3)" "2 DNS queries"
 verdict_case closings
 is "closings that are long in all" "$(text zero-window)" \
 	"Receive windows were closed 5 times on 1 connection, 5 by clients and 0 by servers, for at most 100.000 ms at a time, and for 500.000 ms in all on one connection: the program of the client 192.0.2.1 port 40000 reads too slowly."
@@ -142,7 +159,7 @@ is "retransmissions are no duplicates" "$(data "[verdict['capture']['weight'], v
 	"[0, '1 segment was sent again o']"
 verdict_case stamps
 is "wrong time stamps are named" "$(text capture)" \
-	"The capture itself has no gap: no frame is missing and every connection begins in it. 2 packets, packet 1 the first, have time stamps far from those around them, and are not on the time axes."
+	"The capture itself has no gap: it has all data that is acknowledged, and every connection begins in it. 2 packets, packet 1 the first, have time stamps far from those around them, and are not on the time axes."
 is "and are in no axis" "$(data "[data['duration'], data['stray'], data['frames'], sum(sum(p['frames']) for p in data['volume'])]")" \
 	"[1110000, 2, 28, 26]"
 is "nor in the times of segments" "$(data "max(s[0] for d in data['details'] for s in d['segments'])")" 1110000

@@ -11,6 +11,11 @@ lost      one server answers at once, but a request to it is lost; another is sl
 replies   a client that replies to the server's data at once: in few bytes, in many, and late; and in few bytes while another
           request has no answer yet
 holes     a slow answer, before which the capture lacks data of the server; one behind such a hole
+first_holes  requests of whose answers the capture lacks the first segment; one goes on in segments without PSH
+fast_open a SYN with a request, which is lost twice
+greeting  a server that sends first, 10 s after the handshake
+many_lost 310 connections with a request that is lost
+repeated  a DNS query that is sent five times in 8 s, and one with the same id a minute later
 stuck     a client that stops reading until the capture ends, a server that does until it resets the connection, and a
           window that is opened again
 closings  a client that closes its window five times
@@ -176,6 +181,42 @@ def holes(capture):
         c.segment(port + 0.3, 1, PSH | ACK, b"answer").segment(port + 0.4, 0, PSH | ACK, b"request" * 20)
         c.next[1] += 0 if before else 1000
         c.segment(port + 1.1 + port / 100, 1, PSH | ACK, b"answer").segment(port + 2.9, 0, ACK).close(port + 3)
+
+
+def first_holes(capture):
+    for port, flags in (80, PSH | ACK), (81, ACK), (82, PSH | ACK):
+        c = Connection(capture, port).open(port).segment(port + 0.1, 0, PSH | ACK, b"request")
+        c.next[1] += 1000
+        c.segment(port + 0.2, 0, ACK).segment(port + 2, 1, flags, b"x" * 500).segment(port + 2.1, 1, flags, b"x")
+        c.segment(port + 2.2, 0, ACK)
+        if port != 82:
+            c.close(port + 3)
+
+
+def fast_open(capture):
+    c = Connection(capture, 80).segment(0, 0, SYN, b"request")
+    for time in 1, 2, 3:
+        c.segment(time, 0, SYN, b"request", back=8)
+    c.segment(3.01, 1, SYN | ACK, b"answer").segment(3.02, 0, ACK).close(4)
+
+
+def greeting(capture):
+    c = Connection(capture, 25).open(0).segment(10, 1, PSH | ACK, b"220 ready").segment(10.01, 0, PSH | ACK, b"QUIT")
+    c.segment(10.02, 1, PSH | ACK, b"221 bye").segment(10.03, 0, ACK).close(10.1)
+
+
+def many_lost(capture):
+    for port in range(1, 311):
+        c = Connection(capture, port).open(port / 100).segment(port / 100 + 0.1, 0, PSH | ACK, b"request")
+        c.segment(port / 100 + 1.1, 0, PSH | ACK, b"request", back=7)
+        c.segment(port / 100 + 1.11, 1, PSH | ACK, b"x").segment(port / 100 + 1.12, 0, ACK).close(port / 100 + 1.2)
+
+
+def repeated(capture):
+    for time in 0, 1, 2, 4, 8, 100:
+        capture.query(time, 1)
+    capture.query(200, 2)
+    capture.query(200.1, 2, False)
 
 
 def readers(capture):

@@ -22,7 +22,7 @@ report_measure_answer(const struct report_record *record)
 static uint64_t
 report_measure_kind(const struct report_record *record, enum report_answer_kind kind)
 {
-	int64_t us = report_record_is_examined(record) ? record->answers[kind].server_us : 0;
+	int64_t us = report_record_answer_is_found(record) ? record->answers[kind].server_us : 0;
 
 	return us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0 ? (uint64_t)us : 0;
 }
@@ -33,24 +33,49 @@ report_measure_reaction(const struct report_record *record)
 	return report_measure_kind(record, REPORT_ANSWER_REACTION);
 }
 
+/* The time of a slow answer whose packets were not found. */
+static uint64_t
+report_unfound_us(const struct report_record *record)
+{
+	return report_record_has_answers(record) && record->answer_max_us >= REPORT_SLOW_ANSWER_US &&
+		       !report_record_answer_is_found(record)
+		   ? (uint64_t)record->answer_max_us
+		   : 0;
+}
+
+/* That of an answer that is not found because the capture lacks data before it, likewise. */
 static uint64_t
 report_measure_hole(const struct report_record *record)
 {
+	if (record->missing > 0 && report_unfound_us(record) > 0)
+		return report_unfound_us(record);
 	return report_measure_reaction(record) == 0 ? report_measure_kind(record, REPORT_ANSWER_HOLE) : 0;
+}
+
+static uint64_t
+report_measure_unfound(const struct report_record *record)
+{
+	return record->missing == 0 ? report_unfound_us(record) : 0;
 }
 
 /* The time of an answer that was slow only because it or its request was lost. */
 static uint64_t
 report_measure_lost_answer(const struct report_record *record)
 {
-	return record->answer_max_us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0 &&
+	return report_record_answer_is_found(record) && report_measure_answer(record) == 0 &&
 		       report_measure_reaction(record) == 0 && report_measure_hole(record) == 0
 		   ? (uint64_t)record->answer_max_us
 		   : 0;
 }
 
+static uint64_t
+report_measure_greeting(const struct report_record *record)
+{
+	return record->greeting_us;
+}
+
 /* Names the packets of the answers in the evidence from `first` on, where they are known.  Each link goes to the
- * answer, behind the pause. */
+ * answer, after the pause. */
 static void
 report_set_answers(struct report_sentence *sentence, size_t first, const struct report_capture *capture,
 		   enum report_answer_kind kind)
@@ -62,7 +87,7 @@ report_set_answers(struct report_sentence *sentence, size_t first, const struct 
 		char sent_again[48] = "";
 		uint64_t copy;
 
-		if (!report_record_is_examined(record))
+		if (!report_record_answer_is_found(record))
 			continue;
 		answer = &record->answers[kind];
 		copy = report_capture_frame(capture, answer->last_copy);
@@ -76,7 +101,7 @@ report_set_answers(struct report_sentence *sentence, size_t first, const struct 
 	}
 }
 
-/* Gathers the connections with slow answers of this kind into the sentence, behind those of other kinds.  How many
+/* Gathers the connections with slow answers of this kind into the sentence, after those of other kinds.  How many
  * there are; `longest`: the time, us. */
 static uint64_t
 report_gather_answers(struct report_sentence *sentence, const struct report_capture *capture, report_measure measure,
@@ -93,7 +118,29 @@ report_gather_answers(struct report_sentence *sentence, const struct report_capt
 	return count;
 }
 
-/* What is perhaps no slow answer, and answers whose time is that of the network: behind what is said of the servers. */
+/* Servers that send first, and late.  How many there are. */
+static uint64_t
+report_greetings(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	struct report_sentence late = {0};
+	uint64_t count = report_gather(&late, capture, report_measure_greeting, REPORT_GREETING);
+
+	if (count == 0)
+		return 0;
+	report_write(sentence,
+		     "%sOn %" PRIu64
+		     " connection%s the server, which sends first, sent nothing for 500 ms or longer after "
+		     "the handshake; the longest time was ",
+		     report_space(sentence), count, report_plural(count));
+	report_write_time(sentence, capture->records.list[late.evidence[0].record].greeting_us);
+	report_write_worst(&late, capture, ", of ");
+	report_write(sentence, "%s.", late.text);
+	for (size_t e = 0; e < late.evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++)
+		sentence->evidence[sentence->evidence_count++] = late.evidence[e];
+	return count;
+}
+
+/* Answers that were slow, perhaps or certainly not because of the server. */
 static void
 report_other_answers(struct report_sentence *sentence, const struct report_capture *capture)
 {
@@ -125,25 +172,46 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 		report_write_time(sentence, longest);
 		report_write(sentence, ": that is the time of the network.");
 	}
+	count = report_gather_answers(sentence, capture, report_measure_unfound, REPORT_ANSWER_WAITED, &longest);
+	sentence->weight += 10 * count;
+	if (count > 0) {
+		report_write(sentence, " On %" PRIu64 "%s connection%s an answer took %s", count, other,
+			     report_plural(count), count > 1 ? "up to " : "");
+		report_write_time(sentence, longest);
+		report_write(sentence,
+			     ", perhaps the time of the network: its packets were not searched for, or not found.");
+	}
+}
+
+/* No server is slow, as far as is known. */
+static void
+report_quick_answers(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t longest = 0;
+	bool known = true;
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		const struct report_record *record = &capture->records.list[i];
+		int64_t us = report_record_server_us(record);
+
+		known = known && !(report_record_has_answers(record) && record->answer_max_us >= REPORT_SLOW_ANSWER_US);
+		longest = us > (int64_t)longest ? (uint64_t)us : longest;
+	}
+	report_write_longest(sentence, "answer",
+			     known ? "No server took 500 ms or longer for an answer"
+				   : "No server is known to have taken 500 ms or longer for an answer",
+			     longest);
 }
 
 void
 report_answers(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	uint64_t longest;
+	uint64_t longest, late;
 	uint64_t count =
 	    report_gather_answers(sentence, capture, report_measure_answer, REPORT_ANSWER_SERVER, &longest);
 
 	sentence->topic = "slow-server";
-	sentence->weight = 30 * count;
-	if (count == 0) {
-		for (size_t i = 0; i < capture->records.count; i++) {
-			int64_t us = report_record_server_us(&capture->records.list[i]);
-
-			longest = us > (int64_t)longest ? (uint64_t)us : longest;
-		}
-		report_write_longest(sentence, "answer", "No server took 500 ms or longer for an answer", longest);
-	} else {
+	if (count > 0) {
 		report_write(sentence,
 			     "On %" PRIu64
 			     " connection%s the server sent nothing for 500 ms or longer after data of the "
@@ -153,6 +221,10 @@ report_answers(struct report_sentence *sentence, const struct report_capture *ca
 		report_write_worst(sentence, capture, ", of ");
 		report_write(sentence, ".");
 	}
+	late = report_greetings(sentence, capture);
+	sentence->weight = 30 * (count + late);
+	if (count + late == 0)
+		report_quick_answers(sentence, capture);
 	report_other_answers(sentence, capture);
 }
 
@@ -236,7 +308,7 @@ report_measure_client(const struct report_record *record)
 
 	if (record->protocol != IPPROTO_TCP || record->exchanges == 0 || report_measure_answer(record) > 0 ||
 	    record->open_request.packet != 0 || record->duration_us < SLOW_CLIENT_US ||
-	    answers >= record->duration_us / 10)
+	    record->greeting_us >= record->duration_us / 10 || answers >= record->duration_us / 10)
 		return 0;
 	return record->duration_us;
 }

@@ -40,7 +40,7 @@ report_is_reset(const struct report_record *record)
 
 /* Closing and then refusing what the other end still sends is how many programs end. */
 static uint64_t
-report_is_reset_behind_fin(const struct report_record *record)
+report_is_reset_after_fin(const struct report_record *record)
 {
 	unsigned end = record->reason == REPORT_RESET_CLIENT ? REPORT_CLIENT : REPORT_SERVER;
 
@@ -59,7 +59,7 @@ report_is_reset_half_open(const struct report_record *record)
 static uint64_t
 report_measure_reset(const struct report_record *record)
 {
-	uint64_t in_the_middle = report_is_reset_behind_fin(record) > 0 ? 0 : 2;
+	uint64_t in_the_middle = report_is_reset_after_fin(record) > 0 ? 0 : 2;
 
 	return report_is_reset(record) > 0 ? 1 + in_the_middle + report_is_reset_by_server(record) : 0;
 }
@@ -69,8 +69,8 @@ report_resets(struct report_sentence *sentence, const struct report_capture *cap
 {
 	uint64_t count = report_gather(sentence, capture, report_measure_reset, REPORT_RESET);
 	uint64_t by_server = report_count_both(capture, report_measure_reset, report_is_reset_by_server);
-	uint64_t behind_fin = report_count_both(capture, report_measure_reset, report_is_reset_behind_fin);
-	uint64_t server_behind_fin = report_count_both(capture, report_is_reset_by_server, report_is_reset_behind_fin);
+	uint64_t behind_fin = report_count_both(capture, report_measure_reset, report_is_reset_after_fin);
+	uint64_t server_behind_fin = report_count_both(capture, report_is_reset_by_server, report_is_reset_after_fin);
 	uint64_t half_open = report_count_both(capture, report_measure_reset, report_is_reset_half_open);
 
 	sentence->topic = "reset";

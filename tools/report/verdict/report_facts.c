@@ -3,19 +3,19 @@
 
 #include <netinet/in.h>
 
-/* The capture has the answer to a SYN or a SYN-ACK if it continues for so long behind it, ns. */
+/* A capture that continues for this time after a SYN or a SYN-ACK, ns, would have its answer. */
 #define ANSWER_NS 3000000000u
 
 /* Bytes of a request on a connection that has had answers; shorter data is often a control message without answer. */
 #define REQUEST_MIN 64u
 
-/* So many requests in a row, each with an ACK and none with an answer, are a protocol of one direction. */
+/* Requests in a row, each with an ACK and none with an answer, that show a protocol of one direction. */
 #define ONE_WAY_REQUESTS 3u
 
-/* A client that closes so soon behind its data, ns, expects no answer; later it has waited for one. */
+/* A client that closes within this time after its data, ns, expects no answer; later it has waited for one. */
 #define CLOSE_NS 5000000000u
 
-/* A peer is silent if it does not answer so many retransmissions. */
+/* Retransmissions without an answer after which a peer is silent. */
 #define SILENT_REPEATS 3u
 
 /* The time, us, for which the window of an end is closed, if it stays closed until the record or the capture ends; else
@@ -87,7 +87,7 @@ report_expects_nothing(const struct report_end_events *client, const struct repo
 	       (server->bytes > 0 && (client->request.length < REQUEST_MIN || closes));
 }
 
-/* The latest request, if the server has sent segments behind it, but no data. */
+/* The latest request, if the server has sent segments after it, but no data. */
 static void
 report_check_request(const struct report_capture *capture, struct report_record *record)
 {
@@ -158,6 +158,26 @@ report_check_handshake(struct report_record *record, const struct report_end_eve
 	}
 }
 
+/* Bytes that an end acknowledges and that the capture lacks: still at its last segment, because a capture may have data
+ * after its acknowledgement. */
+static uint64_t
+report_missing(const struct report_end_events *events, const struct report_end *end, const struct report_end *peer)
+{
+	bool fin = (peer->flags & REPORT_FLAG_FIN) != 0; /* it takes a number, and is acknowledged, too */
+
+	return events->missing > 0 && events->missing_segments >= end->segments ? events->missing - fin : 0;
+}
+
+/* The time of a server until it greets, from the handshake on. */
+static void
+report_check_greeting(struct report_record *record, const struct report_end_events *server)
+{
+	uint64_t opened = record->handshake_us > 0 ? (uint64_t)record->handshake_us : 0;
+
+	if (record->opened && server->greeting_us > opened + REPORT_SLOW_ANSWER_US)
+		record->greeting_us = server->greeting_us - opened;
+}
+
 /* Sets the facts of a TCP connection. */
 static void
 report_check_tcp(const struct report_capture *capture, struct report_record *record)
@@ -172,7 +192,9 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 			    (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS);
 	report_check_handshake(record, client, server);
 	record->rejected = client->packets[REPORT_UNREACHABLE] != 0;
-	record->missing = (uint64_t)client->missing + server->missing;
+	record->missing = report_missing(client, &record->ends[REPORT_CLIENT], &record->ends[REPORT_SERVER]) +
+			  report_missing(server, &record->ends[REPORT_SERVER], &record->ends[REPORT_CLIENT]);
+	report_check_greeting(record, server);
 	if (record->unanswered || record->half_open)
 		return;
 	report_check_silence(capture, record);

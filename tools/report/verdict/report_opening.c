@@ -41,17 +41,15 @@ report_count_ports(const struct report_capture *capture, const char *address)
 	return count;
 }
 
-/* True if the server of the worst connection answers on another one. */
+/* True if the server of the worst connection sends as this end of another one. */
 static bool
-report_worst_answers(const struct report_sentence *sentence, const struct report_capture *capture)
+report_worst_sends(const struct report_sentence *sentence, const struct report_capture *capture, size_t end)
 {
 	const struct report_record *list = capture->records.list;
 	const char *address = list[sentence->evidence[0].record].ends[REPORT_SERVER].address;
 
 	for (size_t i = 0; i < capture->records.count; i++) {
-		const struct report_end *server = &list[i].ends[REPORT_SERVER];
-
-		if (server->segments > 0 && strcmp(server->address, address) == 0)
+		if (list[i].ends[end].segments > 0 && strcmp(list[i].ends[end].address, address) == 0)
 			return true;
 	}
 	return false;
@@ -105,8 +103,10 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 	report_write(sentence, "%" PRIu64 " connection attempt%s had no answer%s", count, report_plural(count),
 		     rejected == count ? "" : ": the host is away, or a firewall drops them");
 	report_write_target(sentence, capture);
-	if (report_worst_answers(sentence, capture))
+	if (report_worst_sends(sentence, capture, REPORT_SERVER))
 		report_write(sentence, ", an address that answers other connections");
+	else if (report_worst_sends(sentence, capture, REPORT_CLIENT))
+		report_write(sentence, ", an address that opens connections itself");
 	report_write(sentence, ".");
 	if (rejected > 0)
 		report_write_rejected(sentence, capture, rejected);
@@ -160,8 +160,7 @@ report_write_delays(struct report_sentence *sentence, const struct report_captur
 	for (size_t i = 0; i < REPORT_DELAYS; i++)
 		report_write_part(sentence, count[i], reasons[i], reasons[i]);
 	if (count[REPORT_LOST_SYN] + count[REPORT_LOST_SYN_ACK] > 0)
-		report_write(sentence,
-			     " (it or the answer to it was lost%s)",
+		report_write(sentence, " (it or the answer to it was lost%s)",
 			     count[REPORT_LOST_SYN] > 0 ? ", or the queue of the server was full" : "");
 }
 

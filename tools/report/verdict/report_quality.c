@@ -11,7 +11,7 @@
 #define DAY_S  86400u
 #define YEAR_S (365u * DAY_S)
 
-/* Duplicates are worth a sentence if there are at least so many, and one of so many packets. */
+/* Duplicates are worth a sentence if there are DUPLICATES_MIN, and one of DUPLICATES_SHARE packets is one. */
 #define DUPLICATES_MIN	 10u
 #define DUPLICATES_SHARE 10u
 
@@ -80,8 +80,8 @@ report_complete(struct report_sentence *sentence, const struct report_capture *c
 		report_write(sentence, "%sThere is no TCP connection.", report_space(sentence));
 	else
 		report_write(sentence,
-			     "%sThe capture itself has no gap: no frame is missing and every connection begins "
-			     "in it.",
+			     "%sThe capture itself has no gap: it has all data that is acknowledged, and every "
+			     "connection begins in it.",
 			     report_space(sentence));
 }
 

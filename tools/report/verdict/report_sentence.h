@@ -21,17 +21,17 @@ void report_write_longest(struct report_sentence *sentence, const char *what, co
  * colon. */
 void report_write_part(struct report_sentence *sentence, uint64_t count, const char *one, const char *many);
 
-/* Appends the server of the first connection of the evidence, behind `before`. */
+/* Appends the server of the first connection of the evidence, after `before`. */
 void report_write_worst(struct report_sentence *sentence, const struct report_capture *capture, const char *before);
 
 /* The separator before the next sentence of a text: a space, unless the text is empty. */
 const char *report_space(const struct report_sentence *sentence);
 
-/* Appends the address that has rejected packets of a record, and the code of its ICMP error, behind `before`. */
+/* Appends the address that has rejected packets of a record, and the code of its ICMP error, after `before`. */
 void report_write_rejection(struct report_sentence *sentence, const struct report_capture *capture,
 			    const struct report_record *record, const char *before);
 
-/* The end of a noun behind a number. */
+/* The end of a noun after a number. */
 const char *report_plural(uint64_t number);
 
 /* Makes a packet the evidence, unless the number of its frame is 0. */

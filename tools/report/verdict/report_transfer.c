@@ -160,7 +160,7 @@ report_link_windows(struct report_sentence *sentence, const struct report_captur
 		if (report_measure_stuck(record) > 0)
 			packet = report_stuck_end(record)->closed_packet;
 		else if (end != NULL && end->longest_us + 1 < record->zero_window_us)
-			packet = 0; /* another closing, behind the segments of the page, took longer */
+			packet = 0; /* another closing, after the segments of the page, took longer */
 		else if (packet == 0)
 			continue;
 		report_set_packet(&sentence->evidence[e], report_capture_frame(capture, packet));
