@@ -94,12 +94,18 @@ is "frames before the tracer are not counted" "$(counter capture.received)" "$(c
 
 # It ends while frames arrive, which the kernel delivers in blocks.
 observe "$far" 1 -i far0 --summary udp port 9
-in_near python3 "$sockets" flood 10.77.0.2 9 20000 20000 &
+ip netns exec "$near" python3 "$sockets" flood 10.77.0.2 9 60000 20000 &
 flood=$!
+arrived() {
+	[ "$(in_far cat /sys/class/net/far0/statistics/rx_packets)" -ge $((arrived_before + 1000)) ]
+}
+arrived_before=$(in_far cat /sys/class/net/far0/statistics/rx_packets)
+wait_for arrived
 finish
 is "it ends while frames arrive: received is observed" "$(counter capture.received)" "$(counter frames)"
 check "it ends while frames arrive: some have arrived" test "$(counter frames)" -gt 0
-wait $flood
+kill $flood
+wait $flood 2>/dev/null
 
 # Stopped, netobsd cannot empty its buffer, so frames are dropped and counted.
 observe "$far" 1 -i far0 -B 128 --strict --summary udp port 9

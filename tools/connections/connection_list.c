@@ -298,7 +298,7 @@ connection_list_find_earlier(const struct connection_list *before, const struct 
 	return NULL;
 }
 
-/* Writes the rates of a row at `text`; returns the place behind them.  `earlier` is NULL if the connection is new. */
+/* Writes the rates of a row at `text`; returns the place after them.  `earlier` is NULL if the connection is new. */
 static char *
 connection_list_set_rates(const char **row, const struct connection_row *earlier,
 			  const struct connection_columns *columns, double seconds, char *text)

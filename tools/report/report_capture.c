@@ -105,6 +105,7 @@ report_count_repeat(struct report_repeats *repeats, const struct report_repeats 
 	}
 	repeats->count = count + 1;
 	repeats->segments = latest->segments;
+	repeats->last = latest->time;
 }
 
 static void
@@ -211,8 +212,13 @@ report_read_request(struct report_capture *capture, struct report_line *line)
 	request.received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
 	request.segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
 	request.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
-	if (end->request.packet != 0 && request.received == end->request.received)
+	request.first = request.time;
+	if (end->request.packet != 0 && request.received == end->request.received) {
 		request.row = end->request.row + report_is_next_request(&end->request, &request);
+		request.first = end->request.first;
+		if (request.row > 1 && request.time > request.first && request.time - request.first > end->queued_ns)
+			end->queued_ns = request.time - request.first;
+	}
 	end->request = request;
 }
 
@@ -307,6 +313,12 @@ report_read_opening(struct report_capture *capture, struct report_line *line)
 }
 
 static void
+report_read_too_big(struct report_capture *capture, struct report_line *line)
+{
+	report_read_event(capture, line, REPORT_TOO_BIG);
+}
+
+static void
 report_read_segment(struct report_capture *capture, struct report_line *line)
 {
 	report_duplicates_segment(&capture->duplicates, line);
@@ -335,6 +347,7 @@ report_read_line(const char *text, size_t length, void *context)
 	    {"report-syn-ack\"", report_read_syn_ack},
 	    {"dns-timeout\"", report_read_query},
 	    {"report-unreachable\"", report_read_unreachable},
+	    {"report-too-big\"", report_read_too_big},
 	    {"report-reset\"", report_read_reset},
 	    {"report-refusal\"", report_read_reset},
 	    {"report-closed-window\"", report_read_closed_window},
@@ -417,6 +430,8 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    /* But for packets that were too big. */
 	    "--formula=report-unreachable = icmp-receive where cs_cid != 0 && "
 	    "(icmp_version == 4 && icmp_type == 3 && icmp_code != 4 || icmp_version == 6 && icmp_type == 1)",
+	    "--formula=report-too-big = icmp-receive where cs_cid != 0 && "
+	    "(icmp_version == 4 && icmp_type == 3 && icmp_code == 4 || icmp_version == 6 && icmp_type == 2)",
 	    "--formula=report-syn-ack = tcp-send where "
 	    "tcp_flags & SYN && tcp_flags & ACK && tcps_state == syn-received",
 	    "--formula=report-opening = tcp-accept-established where cs_ts - tcps_start >= 250ms",
@@ -424,7 +439,8 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--formula=report-missing = tcp-send where tcps_irs != 0 && "
 	    "((tcps_rack - tcps_irs - tcps_rcv_bytes) & 0xffffffff) in {3..0x3fffffff}",
 	    "--formula=report-greeting = tcp-send where tcps_active == 0 && tcp_payload > 0 && "
-	    "tcps_rcv_bytes == 0 && tcps_snd_bytes == tcp_payload && cs_ts - tcps_start >= 500ms",
+	    "tcps_rcv_bytes == 0 && tcps_snd_bytes == tcp_payload && cs_ts - tcps_start >= 500ms && "
+	    "((tcp_ack - tcps_irs) & 0xffffffff) == 1",
 	    "--formula=report-extended-icmp = icmp-receive where ip_ver == 6",
 	    "--formula=report-extended-udp = udp-receive where ip_ver == 6 && ip_plength > udp_length",
 	    "--formula=report-extended-tcp = "
@@ -460,10 +476,10 @@ report_capture_frame(const struct report_capture *capture, uint64_t packet)
 }
 
 const struct report_rejection *
-report_capture_rejection(const struct report_capture *capture, const struct report_record *record)
+report_capture_rejection(const struct report_capture *capture, const struct report_end *end)
 {
 	for (size_t i = 0; i < capture->rejections_count; i++) {
-		if (capture->rejections[i].cid == record->ends[REPORT_CLIENT].cid)
+		if (capture->rejections[i].cid == end->cid)
 			return &capture->rejections[i];
 	}
 	return NULL;

@@ -39,7 +39,7 @@ struct report_timeout {
 #define REPORT_TIMEOUTS 4096u
 
 struct report_unanswered {
-	uint64_t count;				       /* queries, with their repetitions */
+	uint64_t count; /* queries; one that is sent again counts once */
 	struct report_timeout timeouts[REPORT_TIMEOUTS]; /* latest ones, by a hash of cid and id */
 	struct report_query first[REPORT_EVIDENCE]; /* the first ones */
 };
@@ -83,8 +83,8 @@ uint64_t report_capture_frame(const struct report_capture *capture, uint64_t pac
 uint64_t report_capture_event(const struct report_capture *capture, const struct report_record *record,
 			      enum report_event event);
 
-/* The rejection of a record's client; NULL if there is none with its address. */
+/* The rejection of an end's packet; NULL if there is none with its address. */
 const struct report_rejection *report_capture_rejection(const struct report_capture *capture,
-							const struct report_record *record);
+							const struct report_end *end);
 
 #endif

@@ -115,6 +115,7 @@ struct report_record {
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
 	struct report_answer *answers; /* of all kinds, if examined (report_exchanges.h); NULL otherwise; not owned */
 	uint64_t greeting_us; /* from the handshake to the first data of a server that sends first, if slow; 0 none */
+	uint64_t queued_us; /* longest time from a request to a later one, without data of the server between */
 	uint64_t missing;     /* bytes that an end acknowledges although the capture does not have them */
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */

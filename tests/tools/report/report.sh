@@ -122,6 +122,19 @@ verdict_case greeting
 is "a server that sends first, and late" "$(text slow-server) $(evidence slow-server)" \
 	"On 1 connection the server, which sends first, sent nothing for 500 ms or longer after the handshake; the longest time was 9.980 s, of 198.51.100.2 port 25. [(25, 'packet 4')]"
 is "makes no slow client" "$(text slow-client)" "On no connection of 1 s or longer was the client the slow end."
+verdict_case preconnection
+is "a client that does not wait for the server" "$(text slow-server)" "No answer was measured."
+verdict_case one_direction
+is "no silence of an end that the capture lacks" "$(text silent)" ""
+is "and perhaps answers of DNS" "$(text dns)" \
+	"1 DNS query was not answered in time, perhaps because the capture has one direction only, as of TCP; the first by 198.51.100.2 port 53."
+verdict_case too_big
+is "silence, and an ICMP error" "$(text silent)" \
+	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, was sent 3 retransmissions in 1.800 s and answered none: packet 5, an ICMP error, says that a packet was too big for the path."
+verdict_case queued
+is "a request that waits while the client sends others" "$(text slow-server)" \
+	"No server is known to have taken 500 ms or longer for an answer; the longest took 100.000 ms. On 1 connection the server sent nothing for 4.900 s or longer while the client sent several requests."
+is "the client is not the slow end" "$(text slow-client)" "On no connection of 1 s or longer was the client the slow end."
 verdict_case many_lost
 is "more slow answers than are searched for" "$(text slow-server)" \
 	"No server is known to have taken 500 ms or longer for an answer; the longest took 10.000 ms. On 300 connections an answer took that long only because it or its request was sent again, the longest 1.010 s: that is the time of the network. On 10 connections an answer took up to 1.010 s, perhaps the time of the network: its packets were not searched for, or not found."
@@ -211,7 +224,7 @@ verdict_case last_fin
 is "a FIN without answer, before a probe" "$(evidence silent)" "[(80, 'packet 10')]"
 verdict_case silent
 is "connections that fall silent" "$(text silent) $(evidence silent)" \
-	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, received 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, 'packet 8'), (81, 'packet 13')]"
+	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, was sent 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, 'packet 8'), (81, 'packet 13')]"
 is "are no servers that do not answer" "$(evidence open-request)" "[(82, 'packet 14')]"
 verdict_case spurious
 is "nor is an end silent that has acknowledged what is sent again" \

@@ -14,6 +14,11 @@ holes     a slow answer, before which the capture lacks data of the server; one 
 first_holes  requests of whose answers the capture lacks the first segment; one goes on in segments without PSH
 fast_open a SYN with a request, which is lost twice
 greeting  a server that sends first, 10 s after the handshake
+preconnection  clients that open a connection and send nothing: one closes after 5 s, then the server answers; another has
+          the answer of the server, and its FIN, after 5 s; of the third the capture lacks the request
+one_direction  data that is sent again three times, and a DNS query: the capture has nothing of the servers
+too_big   data that is sent again three times, too big for a router; the same, rejected by it
+queued    a request without data of the server for 5 s, in which the client sends two more
 many_lost 310 connections with a request that is lost
 repeated  a DNS query that is sent five times in 8 s, and one with the same id a minute later
 stuck     a client that stops reading until the capture ends, a server that does until it resets the connection, and a
@@ -203,6 +208,38 @@ def fast_open(capture):
 def greeting(capture):
     c = Connection(capture, 25).open(0).segment(10, 1, PSH | ACK, b"220 ready").segment(10.01, 0, PSH | ACK, b"QUIT")
     c.segment(10.02, 1, PSH | ACK, b"221 bye").segment(10.03, 0, ACK).close(10.1)
+
+
+def preconnection(capture):
+    c = Connection(capture, 80).open(0).segment(5, 0, FIN | ACK).segment(5.1, 1, PSH | ACK, b"400")
+    c.segment(5.2, 1, FIN | ACK).segment(5.3, 0, ACK)
+    c = Connection(capture, 81).open(10).segment(15, 1, PSH | ACK, b"408").segment(15.01, 1, FIN | ACK)
+    c.segment(15.02, 0, FIN | ACK).segment(15.03, 1, ACK)
+    c = Connection(capture, 82).open(20)
+    c.next[0] += 200
+    c.segment(25, 1, PSH | ACK, b"answer").segment(25.01, 0, PSH | ACK, b"request").segment(25.02, 1, ACK).close(26)
+
+
+def one_direction(capture):
+    c = Connection(capture, 80).segment(0, 0, PSH | ACK, b"request")
+    for time in 0.3, 0.9, 2.1:
+        c.segment(time, 0, PSH | ACK, b"request", back=7)
+    capture.query(1, 1)
+    capture.query(20, 2)  # passes the time of the first one
+
+
+def too_big(capture):
+    for port, code in (80, 4), (81, 13):
+        c = Connection(capture, port).open(port).segment(port + 0.1, 0, PSH | ACK, b"x" * 1400)
+        capture.error(port + 0.11, code)
+        for time in 0.4, 1, 2.2:
+            c.segment(port + time, 0, PSH | ACK, b"x" * 1400, back=1400)
+
+
+def queued(capture):
+    c = Connection(capture, 443).open(0).segment(0.1, 0, PSH | ACK, b"request").segment(0.12, 1, ACK)
+    c.segment(2, 0, PSH | ACK, b"request").segment(2.02, 1, ACK)
+    c.segment(5, 0, PSH | ACK, b"request").segment(5.1, 1, PSH | ACK, b"answer").segment(5.11, 0, ACK).close(6)
 
 
 def many_lost(capture):

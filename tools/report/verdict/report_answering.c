@@ -68,6 +68,16 @@ report_measure_lost_answer(const struct report_record *record)
 		   : 0;
 }
 
+/* The time without data of the server in which the client sent several requests, unless the server is slow anyway. */
+static uint64_t
+report_measure_queued(const struct report_record *record)
+{
+	return record->queued_us >= REPORT_SLOW_ANSWER_US && record->ends[REPORT_SERVER].bytes > 0 &&
+		       report_measure_answer(record) == 0
+		   ? record->queued_us
+		   : 0;
+}
+
 static uint64_t
 report_measure_greeting(const struct report_record *record)
 {
@@ -101,6 +111,14 @@ report_set_answers(struct report_sentence *sentence, size_t first, const struct 
 	}
 }
 
+/* Adds evidence after that of the sentence, up to REPORT_EVIDENCE. */
+static void
+report_add_evidence(struct report_sentence *sentence, const struct report_sentence *more)
+{
+	for (size_t e = 0; e < more->evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++)
+		sentence->evidence[sentence->evidence_count++] = more->evidence[e];
+}
+
 /* Gathers the connections with slow answers of this kind into the sentence, after those of other kinds.  How many
  * there are; `longest`: the time, us. */
 static uint64_t
@@ -112,9 +130,20 @@ report_gather_answers(struct report_sentence *sentence, const struct report_capt
 	size_t first = sentence->evidence_count;
 
 	*longest = count > 0 ? measure(&capture->records.list[found.evidence[0].record]) : 0;
-	for (size_t e = 0; e < found.evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++)
-		sentence->evidence[sentence->evidence_count++] = found.evidence[e];
+	report_add_evidence(sentence, &found);
 	report_set_answers(sentence, first, capture, kind);
+	return count;
+}
+
+/* Gathers the connections on which several requests waited, after the other evidence, as report_gather_answers(). */
+static uint64_t
+report_gather_queued(struct report_sentence *sentence, const struct report_capture *capture, uint64_t *longest)
+{
+	struct report_sentence found = {0};
+	uint64_t count = report_gather(&found, capture, report_measure_queued, REPORT_EVENTS);
+
+	*longest = count > 0 ? report_measure_queued(&capture->records.list[found.evidence[0].record]) : 0;
+	report_add_evidence(sentence, &found);
 	return count;
 }
 
@@ -135,8 +164,7 @@ report_greetings(struct report_sentence *sentence, const struct report_capture *
 	report_write_time(sentence, capture->records.list[late.evidence[0].record].greeting_us);
 	report_write_worst(&late, capture, ", of ");
 	report_write(sentence, "%s.", late.text);
-	for (size_t e = 0; e < late.evidence_count && sentence->evidence_count < REPORT_EVIDENCE; e++)
-		sentence->evidence[sentence->evidence_count++] = late.evidence[e];
+	report_add_evidence(sentence, &late);
 	return count;
 }
 
@@ -156,6 +184,14 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 		report_write_time(sentence, longest);
 		report_write(sentence, " after a short reply of the client to its data, which may need no answer (to a "
 				       "heartbeat, for example).");
+	}
+	count = report_gather_queued(sentence, capture, &longest);
+	sentence->weight += 3 * count;
+	if (count > 0) {
+		report_write(sentence, " On %" PRIu64 "%s connection%s the server sent nothing for %s", count, other,
+			     report_plural(count), count > 1 ? "up to " : "");
+		report_write_time(sentence, longest);
+		report_write(sentence, " or longer while the client sent several requests.");
 	}
 	count = report_gather_answers(sentence, capture, report_measure_hole, REPORT_ANSWER_HOLE, &longest);
 	if (count > 0)
@@ -194,7 +230,8 @@ report_quick_answers(struct report_sentence *sentence, const struct report_captu
 		const struct report_record *record = &capture->records.list[i];
 		int64_t us = report_record_server_us(record);
 
-		known = known && !(report_record_has_answers(record) && record->answer_max_us >= REPORT_SLOW_ANSWER_US);
+		known = known && record->queued_us < REPORT_SLOW_ANSWER_US &&
+			!(report_record_has_answers(record) && record->answer_max_us >= REPORT_SLOW_ANSWER_US);
 		longest = us > (int64_t)longest ? (uint64_t)us : longest;
 	}
 	report_write_longest(sentence, "answer",
@@ -289,12 +326,21 @@ report_silent(struct report_sentence *sentence, const struct report_capture *cap
 	worst = &list[sentence->evidence[0].record];
 	report_write(sentence,
 		     "%" PRIu64 " connection%s fell silent: what was sent last had no acknowledgement. The %s %s port "
-		     "%u, for example, received %" PRIu64 " retransmissions in ",
+		     "%u, for example, was sent %" PRIu64 " retransmissions in ",
 		     count, report_plural(count), worst->silence.end == REPORT_CLIENT ? "server" : "client",
 		     worst->ends[1 - worst->silence.end].address, worst->ends[1 - worst->silence.end].port,
 		     worst->silence.repeats);
 	report_write_time(sentence, worst->silence.us);
-	report_write(sentence, " and answered none, or the path to it is interrupted.");
+	report_write(sentence, " and answered none");
+	if (report_capture_rejection(capture, &worst->ends[worst->silence.end]) != NULL)
+		report_write_rejection(sentence, capture, &worst->ends[worst->silence.end], "; one was rejected with");
+	else if (report_capture_event(capture, worst, REPORT_TOO_BIG) != 0)
+		report_write(sentence,
+			     ": packet %" PRIu64 ", an ICMP error, says that a packet was too big for the path",
+			     report_capture_event(capture, worst, REPORT_TOO_BIG));
+	else
+		report_write(sentence, ", or the path to it is interrupted");
+	report_write(sentence, ".");
 	for (size_t e = 0; e < sentence->evidence_count; e++)
 		report_set_packet(&sentence->evidence[e],
 				  report_capture_frame(capture, list[sentence->evidence[e].record].silence.packet));
@@ -308,7 +354,8 @@ report_measure_client(const struct report_record *record)
 
 	if (record->protocol != IPPROTO_TCP || record->exchanges == 0 || report_measure_answer(record) > 0 ||
 	    record->open_request.packet != 0 || record->duration_us < SLOW_CLIENT_US ||
-	    record->greeting_us >= record->duration_us / 10 || answers >= record->duration_us / 10)
+	    record->greeting_us >= record->duration_us / 10 || record->queued_us >= record->duration_us / 10 ||
+	    answers >= record->duration_us / 10)
 		return 0;
 	return record->duration_us;
 }
@@ -348,9 +395,10 @@ void
 report_dns(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t count = capture->dns.count;
+	bool one_way = report_capture_is_one_way(capture);
 
 	sentence->topic = "dns";
-	sentence->weight = 40 * count;
+	sentence->weight = one_way ? count : 40 * count;
 	if (count == 0) {
 		report_write(sentence, "No DNS query timed out without an answer.");
 		return;
@@ -364,9 +412,12 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 		sentence->evidence_count += evidence->record < capture->records.count;
 	}
 	report_write(sentence, "%" PRIu64 " DNS quer%s not answered in time", count, count == 1 ? "y was" : "ies were");
+	if (one_way)
+		report_write(sentence, ", perhaps because the capture has one direction only, as of TCP");
 	report_write_worst(sentence, capture, "; the first by ");
 	if (sentence->evidence_count > 0)
-		report_write_rejection(sentence, capture, &capture->records.list[sentence->evidence[0].record],
+		report_write_rejection(sentence, capture,
+				       &capture->records.list[sentence->evidence[0].record].ends[REPORT_CLIENT],
 				       ", rejected with");
 	report_write(sentence, ".");
 }

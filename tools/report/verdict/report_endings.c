@@ -69,12 +69,12 @@ report_resets(struct report_sentence *sentence, const struct report_capture *cap
 {
 	uint64_t count = report_gather(sentence, capture, report_measure_reset, REPORT_RESET);
 	uint64_t by_server = report_count_both(capture, report_measure_reset, report_is_reset_by_server);
-	uint64_t behind_fin = report_count_both(capture, report_measure_reset, report_is_reset_after_fin);
-	uint64_t server_behind_fin = report_count_both(capture, report_is_reset_by_server, report_is_reset_after_fin);
+	uint64_t after_fin = report_count_both(capture, report_measure_reset, report_is_reset_after_fin);
+	uint64_t server_after_fin = report_count_both(capture, report_is_reset_by_server, report_is_reset_after_fin);
 	uint64_t half_open = report_count_both(capture, report_measure_reset, report_is_reset_half_open);
 
 	sentence->topic = "reset";
-	sentence->weight = 10 * (count - behind_fin) + 30 * (by_server - server_behind_fin) + behind_fin;
+	sentence->weight = 10 * (count - after_fin) + 30 * (by_server - server_after_fin) + after_fin;
 	if (count == 0) {
 		report_write(sentence, "No connection was reset.");
 		return;
@@ -83,7 +83,7 @@ report_resets(struct report_sentence *sentence, const struct report_capture *cap
 		     "%" PRIu64 " connection%s reset, %" PRIu64 " by the client and %" PRIu64 " by the server", count,
 		     count == 1 ? " was" : "s were", count - by_server, by_server);
 	report_write_part(sentence, half_open, "before it was established", "before they were established");
-	report_write_part(sentence, behind_fin,
+	report_write_part(sentence, after_fin,
 			  "after its own FIN, because the program had closed already, which is usually harmless",
 			  "after their own FIN, because the program had closed already, which is usually harmless");
 	report_write_worst(sentence, capture, "; for example with ");

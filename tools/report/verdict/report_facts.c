@@ -118,22 +118,24 @@ report_check_silence(const struct report_capture *capture, struct report_record 
 		const struct report_end *end = &record->ends[i], *peer = &record->ends[1 - i];
 		const struct report_repeats *repeats = &report_ends_find(&capture->ends, end->cid)->repeats;
 
-		if (repeats->count < SILENT_REPEATS || repeats->received != peer->segments ||
-		    repeats->segments + 1 < end->segments || record->end <= repeats->time)
+		if (repeats->count < SILENT_REPEATS || repeats->received != peer->segments || peer->segments == 0 ||
+		    repeats->segments + 1 < end->segments || repeats->last <= repeats->time)
 			continue;
 		record->silence = (struct report_silence){.packet = repeats->packet,
-							  .us = (record->end - repeats->time) / 1000,
+							  .us = (repeats->last - repeats->time) / 1000,
 							  .repeats = repeats->count,
 							  .end = (uint8_t)i};
 	}
 }
 
-/* Whether a segment was sent again and then had its answer soon. */
+/* Whether a segment that was sent first at `since` was sent again, and then had its answer soon, or sooner than after
+ * that. */
 static bool
-report_is_loss(const struct report_opening *again, uint64_t answered)
+report_is_loss(const struct report_opening *again, uint64_t since, uint64_t answered)
 {
-	return again->packet != 0 && again->time <= answered &&
-	       answered - again->time < 1000ull * REPORT_SLOW_HANDSHAKE_US;
+	return again->packet != 0 && again->time > since && again->time <= answered &&
+	       (answered - again->time < 1000ull * REPORT_SLOW_HANDSHAKE_US ||
+		answered - again->time < again->time - since);
 }
 
 /* What the handshake waited for longest. */
@@ -148,11 +150,11 @@ report_check_handshake(struct report_record *record, const struct report_end_eve
 	if (record->handshake_us <= 0 || answered <= record->start || answered > opened)
 		return;
 	if (opened - answered > answered - record->start) {
-		bool lost = report_is_loss(&server->syn_again, opened);
+		bool lost = report_is_loss(&server->syn_again, answered, opened);
 
 		record->delay = lost ? REPORT_LOST_SYN_ACK : REPORT_LATE_ACK;
 		record->delay_packet = lost ? server->syn_again.packet : 0;
-	} else if (report_is_loss(&client->syn_again, answered)) {
+	} else if (report_is_loss(&client->syn_again, record->start, answered)) {
 		record->delay = client->syn_again.received > 0 ? REPORT_OLD_ANSWER : REPORT_LOST_SYN;
 		record->delay_packet = client->syn_again.packet;
 	}
@@ -168,13 +170,15 @@ report_missing(const struct report_end_events *events, const struct report_end *
 	return events->missing > 0 && events->missing_segments >= end->segments ? events->missing - fin : 0;
 }
 
-/* The time of a server until it greets, from the handshake on. */
+/* The time of a server until it greets, from the handshake on.  A client that sends nothing later has perhaps not
+ * waited: the server of a protocol whose client sends first may say so, and close. */
 static void
 report_check_greeting(struct report_record *record, const struct report_end_events *server)
 {
 	uint64_t opened = record->handshake_us > 0 ? (uint64_t)record->handshake_us : 0;
 
-	if (record->opened && server->greeting_us > opened + REPORT_SLOW_ANSWER_US)
+	if (record->opened && record->ends[REPORT_CLIENT].bytes > 0 && record->missing == 0 &&
+	    server->greeting_us > opened + REPORT_SLOW_ANSWER_US)
 		record->greeting_us = server->greeting_us - opened;
 }
 
@@ -195,6 +199,7 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 	record->missing = report_missing(client, &record->ends[REPORT_CLIENT], &record->ends[REPORT_SERVER]) +
 			  report_missing(server, &record->ends[REPORT_SERVER], &record->ends[REPORT_CLIENT]);
 	report_check_greeting(record, server);
+	record->queued_us = client->queued_ns / 1000;
 	if (record->unanswered || record->half_open)
 		return;
 	report_check_silence(capture, record);

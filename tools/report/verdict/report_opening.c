@@ -77,7 +77,7 @@ report_write_rejected(struct report_sentence *sentence, const struct report_capt
 
 	report_gather(&first, capture, report_is_rejected, REPORT_EVENTS);
 	report_write(sentence, " %" PRIu64 " of them %s rejected", rejected, rejected == 1 ? "was" : "were");
-	report_write_rejection(sentence, capture, &list[first.evidence[0].record], " with");
+	report_write_rejection(sentence, capture, &list[first.evidence[0].record].ends[REPORT_CLIENT], " with");
 	report_write(sentence, ".");
 	for (size_t e = 0; e < sentence->evidence_count; e++) {
 		const struct report_record *record = &list[sentence->evidence[e].record];

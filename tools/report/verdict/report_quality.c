@@ -16,11 +16,29 @@
 #define DUPLICATES_SHARE 10u
 
 static uint64_t
+report_is_tcp(const struct report_record *record)
+{
+	return record->protocol == IPPROTO_TCP;
+}
+
+static uint64_t
 report_is_one_way(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP && record->reason != REPORT_NO_ANSWER &&
 	       !report_record_is_attempt(record) && record->silence.packet == 0 &&
 	       (record->ends[REPORT_CLIENT].segments == 0 || record->ends[REPORT_SERVER].segments == 0);
+}
+
+bool
+report_capture_is_one_way(const struct report_capture *capture)
+{
+	uint64_t tcp = 0, one_way = 0;
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		tcp += report_is_tcp(&capture->records.list[i]);
+		one_way += report_is_one_way(&capture->records.list[i]);
+	}
+	return 2 * one_way > tcp;
 }
 
 static uint64_t
@@ -45,12 +63,6 @@ report_count_missing(const struct report_capture *capture)
 	for (size_t i = 0; i < capture->records.count; i++)
 		bytes += capture->records.list[i].missing;
 	return bytes;
-}
-
-static uint64_t
-report_is_tcp(const struct report_record *record)
-{
-	return record->protocol == IPPROTO_TCP;
 }
 
 /* A snapshot length that cuts headers: without them there are no connections.  Returns the weight. */

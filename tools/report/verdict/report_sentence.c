@@ -46,9 +46,9 @@ report_space(const struct report_sentence *sentence)
 
 void
 report_write_rejection(struct report_sentence *sentence, const struct report_capture *capture,
-		       const struct report_record *record, const char *before)
+		       const struct report_end *end, const char *before)
 {
-	const struct report_rejection *rejection = report_capture_rejection(capture, record);
+	const struct report_rejection *rejection = report_capture_rejection(capture, end);
 
 	if (rejection != NULL)
 		report_write(sentence, "%s ICMP unreachable (%s) by %s", before, rejection->code, rejection->by);

@@ -27,9 +27,9 @@ void report_write_worst(struct report_sentence *sentence, const struct report_ca
 /* The separator before the next sentence of a text: a space, unless the text is empty. */
 const char *report_space(const struct report_sentence *sentence);
 
-/* Appends the address that has rejected packets of a record, and the code of its ICMP error, after `before`. */
+/* Appends the address that has rejected packets of an end, and the code of its ICMP error, after `before`. */
 void report_write_rejection(struct report_sentence *sentence, const struct report_capture *capture,
-			    const struct report_record *record, const char *before);
+			    const struct report_end *end, const char *before);
 
 /* The end of a noun after a number. */
 const char *report_plural(uint64_t number);

@@ -11,6 +11,9 @@ typedef void report_make_sentence(struct report_sentence *sentence, const struct
 /* report_quality.c */
 report_make_sentence report_quality;
 
+/* report_quality.c: whether the capture shows one direction of most TCP connections only. */
+bool report_capture_is_one_way(const struct report_capture *capture);
+
 /* report_endings.c */
 report_make_sentence report_refused, report_resets;
 

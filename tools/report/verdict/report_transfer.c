@@ -39,8 +39,8 @@ report_retransmissions(struct report_sentence *sentence, const struct report_cap
 		     client + server, client + server == 1 ? " was" : "s were", count, report_plural(count), client,
 		     server);
 	report_write_part(sentence, timeout, "after a timeout", "after a timeout");
-	report_write_part(sentence, fast, "fast retransmission (after duplicate ACKs)",
-			  "fast retransmissions (after duplicate ACKs)");
+	report_write_part(sentence, fast, "fast retransmission (before a timeout could expire)",
+			  "fast retransmissions (before a timeout could expire)");
 	report_write_part(sentence, probe, "as tail-loss probe", "as tail-loss probes");
 	report_write_part(sentence, syn, "SYN or SYN-ACK", "SYN or SYN-ACK");
 	report_write_part(sentence, spurious, "unneeded, because it was acknowledged already",
