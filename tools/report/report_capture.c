@@ -183,7 +183,7 @@ report_read_greeting(struct report_capture *capture, struct report_line *line)
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0), now, start;
 	struct report_end_events *end = report_read_end(capture, line);
 
-	if (end == NULL)
+	if (end == NULL || end->packets[REPORT_GREETING] != 0)
 		return;
 	now = (uint64_t)report_line_number(line, "cs_ts", 0);
 	start = (uint64_t)report_line_number(line, "tcps_start", 0);
@@ -312,10 +312,17 @@ report_read_opening(struct report_capture *capture, struct report_line *line)
 	report_read_event(capture, line, REPORT_OPENED);
 }
 
+/* The latest ICMP error that a packet of an end was too big for the path. */
 static void
 report_read_too_big(struct report_capture *capture, struct report_line *line)
 {
-	report_read_event(capture, line, REPORT_TOO_BIG);
+	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	struct report_end_events *end = report_read_end(capture, line);
+
+	if (end == NULL)
+		return;
+	end->too_big_packet = packet;
+	end->too_big_time = (uint64_t)report_line_number(line, "cs_ts", 0);
 }
 
 static void
@@ -440,7 +447,7 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "((tcps_rack - tcps_irs - tcps_rcv_bytes) & 0xffffffff) in {3..0x3fffffff}",
 	    "--formula=report-greeting = tcp-send where tcps_active == 0 && tcp_payload > 0 && "
 	    "tcps_rcv_bytes == 0 && tcps_snd_bytes == tcp_payload && cs_ts - tcps_start >= 500ms && "
-	    "((tcp_ack - tcps_irs) & 0xffffffff) == 1",
+	    "((tcp_ack - tcps_irs) & 0xffffffff) == 1 && tcps_retransmit != 1",
 	    "--formula=report-extended-icmp = icmp-receive where ip_ver == 6",
 	    "--formula=report-extended-udp = udp-receive where ip_ver == 6 && ip_plength > udp_length",
 	    "--formula=report-extended-tcp = "

@@ -83,7 +83,7 @@ uint64_t report_capture_frame(const struct report_capture *capture, uint64_t pac
 uint64_t report_capture_event(const struct report_capture *capture, const struct report_record *record,
 			      enum report_event event);
 
-/* The rejection of an end's packet; NULL if there is none with its address. */
+/* The rejection of a packet that this end sent; NULL if there is none. */
 const struct report_rejection *report_capture_rejection(const struct report_capture *capture,
 							const struct report_end *end);
 

@@ -8,15 +8,14 @@
 #include <stdint.h>
 
 /* Kinds of events that a sentence of the verdict links to: a segment with RST that has an effect, one that closes the
- * window, a retransmission, the ACK that completes a slow handshake, an ICMP error that a packet was not delivered, one
- * that it was too big for the path, the first data of a server that sends first and late. */
+ * window, a retransmission, the ACK that completes a slow handshake, an ICMP error that a packet was not delivered, the
+ * first data of a server that sends first and late. */
 enum report_event {
 	REPORT_RESET,
 	REPORT_ZERO_WINDOW,
 	REPORT_RESENT,
 	REPORT_OPENED,
 	REPORT_UNREACHABLE,
-	REPORT_TOO_BIG,
 	REPORT_GREETING,
 	REPORT_EVENTS
 };
@@ -42,7 +41,7 @@ struct report_request_event {
 	uint64_t received; /* bytes that the server had sent before it */
 	uint64_t segments; /* segments that the server had sent before it */
 	uint64_t row;	   /* requests since the last data of the server, with this one */
-	uint64_t first;	   /* time of the first of them */
+	uint64_t first;	   /* time of the first request of this row */
 	uint32_t length; /* payload bytes of its last segment */
 };
 
@@ -59,7 +58,9 @@ struct report_end_events {
 	bool resends;			 /* it has sent data again that was not acknowledged */
 	struct report_repeats repeats;
 	struct report_request_event request;
-	uint64_t queued_ns;		     /* longest time from a request to a later one, without an answer between */
+	uint64_t queued_ns;		     /* longest time from the first to the last request of a row */
+	uint64_t too_big_packet;	     /* latest ICMP error that a packet of it was too big for the path */
+	uint64_t too_big_time;
 	uint64_t finish_time;		     /* its first FIN or RST; 0 none */
 	struct report_opening syn_again; /* the latest SYN or SYN-ACK that it has sent again */
 	struct report_opening syn_ack;	 /* its first SYN-ACK */

@@ -28,7 +28,7 @@
 
 /* The longest request that may be a reaction, bytes, and the longest time from the server's data to its begin, ns. */
 #define REPORT_REACTION_BYTES 100u
-#define REPORT_REACTION_NS    20000000u
+#define REPORT_REACTION_NS    5000000u
 
 /* Most formulas. */
 #define REPORT_EXCHANGE_FORMULAS (2 * REPORT_EXCHANGES / REPORT_FORMULA_CIDS + 4)

@@ -57,7 +57,7 @@ report_add_file(struct report_request *request, char *path)
 
 	if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
 		fprintf(stderr, "netobs-report: cannot read %s: %s%s\n", path, strerror(errno),
-			errno == ENOENT && strpbrk(path, " =<>&|") != NULL ? "; a filter is behind -f" : "");
+			errno == ENOENT && strpbrk(path, " =<>&|") != NULL ? "; a filter needs -f" : "");
 		exit(1);
 	}
 	if (!S_ISREG(info.st_mode))

@@ -100,8 +100,9 @@ struct report_open_request {
 
 /* Retransmissions at the end of a connection, to which the peer sends nothing. */
 struct report_silence {
+	uint64_t too_big; /* packet id of an ICMP error before it: a packet was too big for the path; 0 none */
 	uint64_t packet;  /* packet id of the first one; 0: none */
-	uint64_t us;	  /* from the first one to the end */
+	uint64_t us;	  /* from the first one to the last one */
 	uint64_t repeats; /* their number */
 	uint8_t end;	  /* the end that sends them */
 };
@@ -115,7 +116,7 @@ struct report_record {
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
 	struct report_answer *answers; /* of all kinds, if examined (report_exchanges.h); NULL otherwise; not owned */
 	uint64_t greeting_us; /* from the handshake to the first data of a server that sends first, if slow; 0 none */
-	uint64_t queued_us; /* longest time from a request to a later one, without data of the server between */
+	uint64_t queued_us; /* longest time in which the client sent requests, and the server no data */
 	uint64_t missing;     /* bytes that an end acknowledges although the capture does not have them */
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */

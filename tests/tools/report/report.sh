@@ -121,7 +121,7 @@ is "a request in a SYN that is lost makes no slow server" "$(text slow-server) $
 verdict_case greeting
 is "a server that sends first, and late" "$(text slow-server) $(evidence slow-server)" \
 	"On 1 connection the server, which sends first, sent nothing for 500 ms or longer after the handshake; the longest time was 9.980 s, of 198.51.100.2 port 25. [(25, 'packet 4')]"
-is "makes no slow client" "$(text slow-client)" "On no connection of 1 s or longer was the client the slow end."
+is "makes no slow client" "$(text slow-client)" "On no connection of 1 s or longer is the client known to be the slow end."
 verdict_case preconnection
 is "a client that does not wait for the server" "$(text slow-server)" "No answer was measured."
 verdict_case one_direction
@@ -130,11 +130,11 @@ is "and perhaps answers of DNS" "$(text dns)" \
 	"1 DNS query was not answered in time, perhaps because the capture has one direction only, as of TCP; the first by 198.51.100.2 port 53."
 verdict_case too_big
 is "silence, and an ICMP error" "$(text silent)" \
-	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, was sent 3 retransmissions in 1.800 s and answered none: packet 5, an ICMP error, says that a packet was too big for the path."
+	"2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for example, was sent 3 retransmissions in 2.800 s and answered none: packet 5, an ICMP error, says that a packet was too big for the path."
 verdict_case queued
-is "a request that waits while the client sends others" "$(text slow-server)" \
-	"No server is known to have taken 500 ms or longer for an answer; the longest took 100.000 ms. On 1 connection the server sent nothing for 4.900 s or longer while the client sent several requests."
-is "the client is not the slow end" "$(text slow-client)" "On no connection of 1 s or longer was the client the slow end."
+is "the wait of a request is not known while the client sends others" "$(text slow-server)" \
+	"No server is known to have taken 500 ms or longer for an answer; the longest took 100.000 ms."
+is "the client is not the slow end" "$(text slow-client)" "On no connection of 1 s or longer is the client known to be the slow end."
 verdict_case many_lost
 is "more slow answers than are searched for" "$(text slow-server)" \
 	"No server is known to have taken 500 ms or longer for an answer; the longest took 10.000 ms. On 300 connections an answer took that long only because it or its request was sent again, the longest 1.010 s: that is the time of the network. On 10 connections an answer took up to 1.010 s, perhaps the time of the network: its packets were not searched for, or not found."
@@ -327,8 +327,8 @@ is "a flood of RST is cut behind the segments of its end, and shows its beginnin
 	"$(data "(lambda s: [sum(1 for x in s if x[2] == 0), sum(1 for x in s if x[2] == 1)])(data['details'][0]['segments'])")" "[3, 2100]"
 python3 "$top/tests/tools/report/reset_cases.py" "$tmp/resets.pcap"
 report "$tmp/resets.pcap" >"$tmp/page"
-is "which end has reset, and when" "$(text reset)" "3 connections were reset, 2 by the client and 1 by the server: 1 before it was established, 1 after its own FIN, because the program had closed already, which is usually harmless; for example with 198.51.100.2 port 80."
-is "the packets are the RST that had an effect" "$(data "[e[1] for e in verdict['reset']['evidence']]")" "[7, 17, 14]"
+is "which end has reset, and when" "$(text reset)" "4 connections were reset, 2 by the client and 2 by the server: 1 before it was established, 1 after its own FIN, because the program had closed already, which is usually harmless, 1 after the FIN of the other end, as some programs close; for example with 198.51.100.2 port 80."
+is "the packets are the RST that had an effect" "$(data "[e[1] for e in verdict['reset']['evidence']]")" "[7, 17, 22, 14]"
 # Frames at 1970 and in 2106.
 python3 - "$tmp/far.pcap" <<'PYTHON'
 import struct, sys

@@ -42,6 +42,10 @@ segment(81, True, 102, 0, RST)  # 14: the client had closed
 segment(82, True, 100, 0, SYN)
 segment(82, False, 900, 101, SYN | ACK)
 segment(82, True, 101, 0, RST)  # 17: a port scan
+
+handshake(83)
+segment(83, True, 101, 901, FIN | ACK)
+segment(83, False, 901, 102, RST | ACK)  # 22: instead of a FIN
 with open(sys.argv[1], "wb") as file:
     file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
     for number, frame in enumerate(frames):

@@ -13,11 +13,11 @@ replies   a client that replies to the server's data at once: in few bytes, in m
 holes     a slow answer, before which the capture lacks data of the server; one behind such a hole
 first_holes  requests of whose answers the capture lacks the first segment; one goes on in segments without PSH
 fast_open a SYN with a request, which is lost twice
-greeting  a server that sends first, 10 s after the handshake
+greeting  a server that sends first, 10 s after the handshake; another one that is quick, but sends that again after 0.6 s
 preconnection  clients that open a connection and send nothing: one closes after 5 s, then the server answers; another has
           the answer of the server, and its FIN, after 5 s; of the third the capture lacks the request
 one_direction  data that is sent again three times, and a DNS query: the capture has nothing of the servers
-too_big   data that is sent again three times, too big for a router; the same, rejected by it
+too_big   data that is sent again three times, too big for a router; the same behind an ICMP error that was no trouble
 queued    a request without data of the server for 5 s, in which the client sends two more
 many_lost 310 connections with a request that is lost
 repeated  a DNS query that is sent five times in 8 s, and one with the same id a minute later
@@ -208,6 +208,9 @@ def fast_open(capture):
 def greeting(capture):
     c = Connection(capture, 25).open(0).segment(10, 1, PSH | ACK, b"220 ready").segment(10.01, 0, PSH | ACK, b"QUIT")
     c.segment(10.02, 1, PSH | ACK, b"221 bye").segment(10.03, 0, ACK).close(10.1)
+    c = Connection(capture, 26).open(20).segment(20.03, 1, PSH | ACK, b"220 ready")
+    c.segment(20.63, 1, PSH | ACK, b"220 ready", back=9).segment(20.64, 0, PSH | ACK, b"QUIT")
+    c.segment(20.65, 1, PSH | ACK, b"221 bye").segment(20.66, 0, ACK).close(20.7)
 
 
 def preconnection(capture):
@@ -229,11 +232,16 @@ def one_direction(capture):
 
 
 def too_big(capture):
-    for port, code in (80, 4), (81, 13):
-        c = Connection(capture, port).open(port).segment(port + 0.1, 0, PSH | ACK, b"x" * 1400)
-        capture.error(port + 0.11, code)
-        for time in 0.4, 1, 2.2:
-            c.segment(port + time, 0, PSH | ACK, b"x" * 1400, back=1400)
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"x" * 1400)
+    capture.error(0.11, 4)
+    for time in 0.4, 1, 3.2:
+        c.segment(time, 0, PSH | ACK, b"x" * 1400, back=1400)
+    c = Connection(capture, 81).open(10).segment(10.1, 0, PSH | ACK, b"x" * 1400)
+    capture.error(10.11, 4)
+    c.segment(10.12, 0, PSH | ACK, b"x" * 1400, back=1400).segment(10.13, 1, PSH | ACK, b"answer").segment(10.14, 0, ACK)
+    c.segment(20, 0, PSH | ACK, b"request")
+    for time in 20.4, 20.6, 21.1:
+        c.segment(time, 0, PSH | ACK, b"request", back=7)
 
 
 def queued(capture):

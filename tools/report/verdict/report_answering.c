@@ -24,7 +24,9 @@ report_measure_kind(const struct report_record *record, enum report_answer_kind 
 {
 	int64_t us = report_record_answer_is_found(record) ? record->answers[kind].server_us : 0;
 
-	return us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0 ? (uint64_t)us : 0;
+	return us >= REPORT_SLOW_ANSWER_US && report_measure_answer(record) == 0 && record->greeting_us == 0
+		   ? (uint64_t)us
+		   : 0;
 }
 
 static uint64_t
@@ -63,25 +65,16 @@ static uint64_t
 report_measure_lost_answer(const struct report_record *record)
 {
 	return report_record_answer_is_found(record) && report_measure_answer(record) == 0 &&
-		       report_measure_reaction(record) == 0 && report_measure_hole(record) == 0
+		       record->greeting_us == 0 && report_measure_reaction(record) == 0 &&
+		       report_measure_hole(record) == 0
 		   ? (uint64_t)record->answer_max_us
-		   : 0;
-}
-
-/* The time without data of the server in which the client sent several requests, unless the server is slow anyway. */
-static uint64_t
-report_measure_queued(const struct report_record *record)
-{
-	return record->queued_us >= REPORT_SLOW_ANSWER_US && record->ends[REPORT_SERVER].bytes > 0 &&
-		       report_measure_answer(record) == 0
-		   ? record->queued_us
 		   : 0;
 }
 
 static uint64_t
 report_measure_greeting(const struct report_record *record)
 {
-	return record->greeting_us;
+	return report_measure_answer(record) == 0 ? record->greeting_us : 0;
 }
 
 /* Names the packets of the answers in the evidence from `first` on, where they are known.  Each link goes to the
@@ -135,18 +128,6 @@ report_gather_answers(struct report_sentence *sentence, const struct report_capt
 	return count;
 }
 
-/* Gathers the connections on which several requests waited, after the other evidence, as report_gather_answers(). */
-static uint64_t
-report_gather_queued(struct report_sentence *sentence, const struct report_capture *capture, uint64_t *longest)
-{
-	struct report_sentence found = {0};
-	uint64_t count = report_gather(&found, capture, report_measure_queued, REPORT_EVENTS);
-
-	*longest = count > 0 ? report_measure_queued(&capture->records.list[found.evidence[0].record]) : 0;
-	report_add_evidence(sentence, &found);
-	return count;
-}
-
 /* Servers that send first, and late.  How many there are. */
 static uint64_t
 report_greetings(struct report_sentence *sentence, const struct report_capture *capture)
@@ -184,14 +165,6 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 		report_write_time(sentence, longest);
 		report_write(sentence, " after a short reply of the client to its data, which may need no answer (to a "
 				       "heartbeat, for example).");
-	}
-	count = report_gather_queued(sentence, capture, &longest);
-	sentence->weight += 3 * count;
-	if (count > 0) {
-		report_write(sentence, " On %" PRIu64 "%s connection%s the server sent nothing for %s", count, other,
-			     report_plural(count), count > 1 ? "up to " : "");
-		report_write_time(sentence, longest);
-		report_write(sentence, " or longer while the client sent several requests.");
 	}
 	count = report_gather_answers(sentence, capture, report_measure_hole, REPORT_ANSWER_HOLE, &longest);
 	if (count > 0)
@@ -334,10 +307,10 @@ report_silent(struct report_sentence *sentence, const struct report_capture *cap
 	report_write(sentence, " and answered none");
 	if (report_capture_rejection(capture, &worst->ends[worst->silence.end]) != NULL)
 		report_write_rejection(sentence, capture, &worst->ends[worst->silence.end], "; one was rejected with");
-	else if (report_capture_event(capture, worst, REPORT_TOO_BIG) != 0)
+	else if (worst->silence.too_big != 0)
 		report_write(sentence,
 			     ": packet %" PRIu64 ", an ICMP error, says that a packet was too big for the path",
-			     report_capture_event(capture, worst, REPORT_TOO_BIG));
+			     report_capture_frame(capture, worst->silence.too_big));
 	else
 		report_write(sentence, ", or the path to it is interrupted");
 	report_write(sentence, ".");
@@ -367,7 +340,7 @@ report_clients(struct report_sentence *sentence, const struct report_capture *ca
 
 	sentence->topic = "slow-client";
 	if (count == 0) {
-		report_write(sentence, "On no connection of 1 s or longer was the client the slow end.");
+		report_write(sentence, "On no connection of 1 s or longer is the client known to be the slow end.");
 		return;
 	}
 	report_write(sentence,

@@ -47,6 +47,23 @@ report_is_reset_after_fin(const struct report_record *record)
 	return report_is_reset(record) && (record->ends[end].flags & REPORT_FLAG_FIN) != 0;
 }
 
+/* Some programs answer the FIN of the other end with a RST instead of their own. */
+static uint64_t
+report_is_reset_after_peer(const struct report_record *record)
+{
+	unsigned peer = record->reason == REPORT_RESET_CLIENT ? REPORT_SERVER : REPORT_CLIENT;
+
+	return report_is_reset(record) && report_is_reset_after_fin(record) == 0 &&
+	       (record->ends[peer].flags & REPORT_FLAG_FIN) != 0;
+}
+
+/* Connections that were closing already. */
+static uint64_t
+report_is_reset_late(const struct report_record *record)
+{
+	return report_is_reset_after_fin(record) + report_is_reset_after_peer(record);
+}
+
 /* A client that answers the SYN-ACK with RST, as scanners do. */
 static uint64_t
 report_is_reset_half_open(const struct report_record *record)
@@ -59,7 +76,7 @@ report_is_reset_half_open(const struct report_record *record)
 static uint64_t
 report_measure_reset(const struct report_record *record)
 {
-	uint64_t in_the_middle = report_is_reset_after_fin(record) > 0 ? 0 : 2;
+	uint64_t in_the_middle = report_is_reset_late(record) > 0 ? 0 : 2;
 
 	return report_is_reset(record) > 0 ? 1 + in_the_middle + report_is_reset_by_server(record) : 0;
 }
@@ -70,11 +87,13 @@ report_resets(struct report_sentence *sentence, const struct report_capture *cap
 	uint64_t count = report_gather(sentence, capture, report_measure_reset, REPORT_RESET);
 	uint64_t by_server = report_count_both(capture, report_measure_reset, report_is_reset_by_server);
 	uint64_t after_fin = report_count_both(capture, report_measure_reset, report_is_reset_after_fin);
-	uint64_t server_after_fin = report_count_both(capture, report_is_reset_by_server, report_is_reset_after_fin);
+	uint64_t after_peer = report_count_both(capture, report_measure_reset, report_is_reset_after_peer);
+	uint64_t server_late = report_count_both(capture, report_is_reset_by_server, report_is_reset_late);
 	uint64_t half_open = report_count_both(capture, report_measure_reset, report_is_reset_half_open);
 
 	sentence->topic = "reset";
-	sentence->weight = 10 * (count - after_fin) + 30 * (by_server - server_after_fin) + after_fin;
+	sentence->weight =
+	    10 * (count - after_fin - after_peer) + 30 * (by_server - server_late) + after_fin + after_peer;
 	if (count == 0) {
 		report_write(sentence, "No connection was reset.");
 		return;
@@ -86,6 +105,8 @@ report_resets(struct report_sentence *sentence, const struct report_capture *cap
 	report_write_part(sentence, after_fin,
 			  "after its own FIN, because the program had closed already, which is usually harmless",
 			  "after their own FIN, because the program had closed already, which is usually harmless");
+	report_write_part(sentence, after_peer, "after the FIN of the other end, as some programs close",
+			  "after the FIN of the other end, as some programs close");
 	report_write_worst(sentence, capture, "; for example with ");
 	report_write(sentence, ".");
 }

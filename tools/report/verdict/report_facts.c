@@ -110,18 +110,29 @@ report_check_request(const struct report_capture *capture, struct report_record 
 	record->open_request.closed = until == client->finish_time || until == server->finish_time;
 }
 
+/* The ICMP error that a packet of a silent row, or shortly before it, was too big; 0 if there is none. */
+static uint64_t
+report_too_big(const struct report_end_events *events)
+{
+	return events->too_big_packet != 0 && events->too_big_time + ANSWER_NS >= events->repeats.time
+		   ? events->too_big_packet
+		   : 0;
+}
+
 /* Retransmissions up to the end to which the peer sends nothing.  A RST or FIN of the end itself may follow them. */
 static void
 report_check_silence(const struct report_capture *capture, struct report_record *record)
 {
 	for (size_t i = 0; i < REPORT_ENDS; i++) {
 		const struct report_end *end = &record->ends[i], *peer = &record->ends[1 - i];
-		const struct report_repeats *repeats = &report_ends_find(&capture->ends, end->cid)->repeats;
+		const struct report_end_events *events = report_ends_find(&capture->ends, end->cid);
+		const struct report_repeats *repeats = &events->repeats;
 
 		if (repeats->count < SILENT_REPEATS || repeats->received != peer->segments || peer->segments == 0 ||
 		    repeats->segments + 1 < end->segments || repeats->last <= repeats->time)
 			continue;
-		record->silence = (struct report_silence){.packet = repeats->packet,
+		record->silence = (struct report_silence){.too_big = report_too_big(events),
+							  .packet = repeats->packet,
 							  .us = (repeats->last - repeats->time) / 1000,
 							  .repeats = repeats->count,
 							  .end = (uint8_t)i};

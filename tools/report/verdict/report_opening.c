@@ -55,6 +55,24 @@ report_worst_sends(const struct report_sentence *sentence, const struct report_c
 	return false;
 }
 
+/* True if the capture lacks what the server of the worst connection sends on another one. */
+static bool
+report_worst_is_not_captured(const struct report_sentence *sentence, const struct report_capture *capture)
+{
+	const struct report_record *list = capture->records.list;
+	const char *address = list[sentence->evidence[0].record].ends[REPORT_SERVER].address;
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		for (size_t e = 0; e < REPORT_ENDS && report_is_one_way(&list[i]) > 0; e++) {
+			const struct report_end *end = &list[i].ends[e];
+
+			if (end->segments == 0 && strcmp(end->address, address) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Names the server of the first attempt, and several ports of it as a number. */
 static void
 report_write_target(struct report_sentence *sentence, const struct report_capture *capture)
@@ -93,6 +111,7 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 {
 	uint64_t count = report_gather(sentence, capture, report_is_unanswered, REPORT_RESENT);
 	uint64_t rejected = report_count_both(capture, report_is_unanswered, report_is_rejected);
+	const char *cause = ": the host is away, or a firewall drops them";
 
 	sentence->topic = "no-answer";
 	sentence->weight = 50 * count;
@@ -100,8 +119,12 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 		report_write(sentence, "No connection attempt timed out or was repeated without an answer.");
 		return;
 	}
+	if (report_worst_is_not_captured(sentence, capture)) {
+		sentence->weight = count;
+		cause = ", perhaps because the capture has one direction only, as of other connections";
+	}
 	report_write(sentence, "%" PRIu64 " connection attempt%s had no answer%s", count, report_plural(count),
-		     rejected == count ? "" : ": the host is away, or a firewall drops them");
+		     rejected == count ? "" : cause);
 	report_write_target(sentence, capture);
 	if (report_worst_sends(sentence, capture, REPORT_SERVER))
 		report_write(sentence, ", an address that answers other connections");

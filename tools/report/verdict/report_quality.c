@@ -21,7 +21,7 @@ report_is_tcp(const struct report_record *record)
 	return record->protocol == IPPROTO_TCP;
 }
 
-static uint64_t
+uint64_t
 report_is_one_way(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP && record->reason != REPORT_NO_ANSWER &&
@@ -35,8 +35,10 @@ report_capture_is_one_way(const struct report_capture *capture)
 	uint64_t tcp = 0, one_way = 0;
 
 	for (size_t i = 0; i < capture->records.count; i++) {
-		tcp += report_is_tcp(&capture->records.list[i]);
-		one_way += report_is_one_way(&capture->records.list[i]);
+		const struct report_record *record = &capture->records.list[i];
+
+		tcp += report_is_tcp(record) && !record->unanswered;
+		one_way += report_is_one_way(record);
 	}
 	return 2 * one_way > tcp;
 }

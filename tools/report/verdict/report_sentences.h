@@ -14,6 +14,9 @@ report_make_sentence report_quality;
 /* report_quality.c: whether the capture shows one direction of most TCP connections only. */
 bool report_capture_is_one_way(const struct report_capture *capture);
 
+/* report_quality.c: whether it shows one direction of a TCP connection only; an attempt without an answer is none. */
+uint64_t report_is_one_way(const struct report_record *record);
+
 /* report_endings.c */
 report_make_sentence report_refused, report_resets;
 
