@@ -30,11 +30,16 @@
 #define HASH_PROBE_MAX 1024u
 
 /* Two wheels of 4096 buckets each.  A bucket of the first is a tick of 2^26 ns (67 ms), a bucket of the second a lap of
- * the first, 2^38 ns (275 s), so the second reaches 13 days ahead.  A later deadline is parked in its last bucket. */
-#define WHEEL_TICK_BITS	  26
+ * the first, 2^38 ns (275 s), so the second reaches 13 days ahead.  A later deadline is parked in its last bucket.  The
+ * present tick has 64 slices of 2^20 ns (1 ms). */
+#define WHEEL_SLICE_BITS  20
+#define WHEEL_SLICES_BITS 6
+#define WHEEL_SLICES (1u << WHEEL_SLICES_BITS)
+#define WHEEL_TICK_BITS	  (WHEEL_SLICE_BITS + WHEEL_SLICES_BITS)
 #define WHEEL_BUCKET_BITS 12
 #define WHEEL_BUCKETS (1u << WHEEL_BUCKET_BITS)
-#define WHEEL_DUE (2 * WHEEL_BUCKETS) /* list of the present tick, sorted by deadline */
+#define WHEEL_FIRST_SLICE (2 * WHEEL_BUCKETS)
+#define WHEEL_DUE (WHEEL_FIRST_SLICE + WHEEL_SLICES) /* list of the present slice, sorted by deadline */
 
 _Static_assert(WHEEL_DUE <= UINT16_MAX, "a flow has two bytes for its bucket");
 
@@ -42,12 +47,12 @@ struct wheel {
 	/* No timer work is needed while time is in [idle_base, idle_base + idle_span): one unsigned comparison. */
 	uint64_t idle_base;
 	uint64_t idle_span;
-	uint64_t tick;				  /* present tick: its flows are in the due list, all others belong to
-						   * later ticks */
+	uint64_t slice;				  /* present slice: its flows are in the due list, all others belong to
+						   * later slices */
 	uint64_t rewind_count;			  /* consecutive calls with a time earlier than `idle_base` */
-	uint64_t occupied[2][WHEEL_BUCKETS / 64]; /* per wheel: bitmap of the buckets in use */
-	uint64_t summary[2];			  /* bitmap of the nonzero words of `occupied` */
-	flow_index bucket[2 * WHEEL_BUCKETS + 1]; /* lists of flows: first wheel, second wheel, due list */
+	uint64_t occupied[3][WHEEL_BUCKETS / 64]; /* of each wheel, and of the slices: bitmap of the buckets in use */
+	uint64_t summary[3];			  /* bitmap of the nonzero words of `occupied` */
+	flow_index bucket[WHEEL_DUE + 1];	  /* lists of flows: first wheel, second wheel, slices, due list */
 };
 
 struct evict_list {

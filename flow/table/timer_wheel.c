@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timers: two wheels and one sorted list.
+ * Timers: two wheels, the slices of the present tick, and one sorted list.
  *
  * A flow waits in the bucket of its deadline's tick, or in that of its lap if the tick is more than 4096 ahead.  When a
- * tick begins, the flows of its bucket become the due list, sorted by deadline; each timer runs when its own deadline
- * has passed, exactly and in order.  A flow may be examined too early (its deadline has moved, it was parked at the
- * horizon, or time went backwards) and is then moved to its bucket; it is never examined too late.  A deadline that
- * only moves later, as idle timeouts do with every packet, therefore costs nothing.  A bitmap finds the occupied
- * buckets, so a gap of years between two frames costs no more than a gap of one tick.
+ * tick begins, the flows of its bucket are distributed over its slices; when a slice begins, its flows become the due
+ * list, sorted by deadline.  Each timer runs when its own deadline has passed, exactly and in order.  A flow may be
+ * examined too early (its deadline has moved, it was parked at the horizon, or time went backwards) and is then moved
+ * to its bucket; it is never examined too late.  A deadline that only moves later, as idle timeouts do with every
+ * packet, therefore costs nothing.  A bitmap finds the occupied buckets, so a gap of years between two frames costs no
+ * more than a gap of one tick.
  */
 #include "engine/engine.h"
 #include "flow/table/slots.h"
 
-#define BUCKET_MASK   (WHEEL_BUCKETS - 1)
-#define WHEEL_LEVEL_0 0
-#define WHEEL_LEVEL_1 1
+#define BUCKET_MASK	   (WHEEL_BUCKETS - 1)
+#define WHEEL_LEVEL_0	   0
+#define WHEEL_LEVEL_1	   1
+#define WHEEL_LEVEL_SLICES 2
 
 /* Frames that are slightly out of order are common (several queues, merged files) and do not turn the wheel back. */
 #define BACKWARD_TOLERANCE_NS NANOSECONDS
 
-/* How far from its end the due list is searched for the position of a deadline in the present tick, which occurs with a
- * timeout shorter than a tick or a frame from the past.  Beyond that the flow waits for the next tick: its timer then
- * runs up to 67 ms out of order, still with its own deadline as the time.  This bounds the search against attackers. */
+/* How far from its end the due list is searched for the position of a deadline in the present slice, which occurs with
+ * a timeout shorter than a slice or a frame from the past.  Beyond that the flow waits for the next slice: its timer
+ * then runs up to 1 ms out of order, still with its own deadline as the time.  This bounds the search against
+ * attackers. */
 #define DUE_SEARCH_MAX 32
 
 /* When the connection is reported as open next, UINT64_MAX never. */
@@ -113,23 +116,39 @@ wheel_find_occupied(const struct wheel *wheel, unsigned level, uint64_t place)
 
 /* --- next work --- */
 
-/* When the wheel must run next: flows of the present tick at their own deadlines, later ones at the start of their tick
- * or lap. */
+static inline uint64_t
+wheel_tick(const struct wheel *wheel)
+{
+	return wheel->slice >> WHEEL_SLICES_BITS;
+}
+
+/* Distance from the present slice to the next occupied one, all of which are later slices of the present tick. */
+static unsigned
+wheel_find_slice(const struct wheel *wheel)
+{
+	return wheel_find_occupied(wheel, WHEEL_LEVEL_SLICES, wheel->slice & (WHEEL_SLICES - 1));
+}
+
+/* When the wheel must run next: flows of the present slice at their own deadlines, later ones at the start of their
+ * slice, tick or lap. */
 static uint64_t
 wheel_next_due(const struct flow_table *table)
 {
 	const struct wheel *wheel = &table->wheel;
-	uint64_t next = UINT64_MAX, begin;
+	uint64_t next = UINT64_MAX, begin, tick = wheel_tick(wheel);
 	unsigned distance;
 
 	if (wheel->bucket[WHEEL_DUE] != 0)
 		return wheel_deadline(table, wheel->bucket[WHEEL_DUE]);
-	distance = wheel_find_occupied(wheel, WHEEL_LEVEL_0, wheel->tick);
+	distance = wheel_find_slice(wheel);
 	if (distance != 0)
-		next = (wheel->tick + distance) << WHEEL_TICK_BITS;
-	distance = wheel_find_occupied(wheel, WHEEL_LEVEL_1, wheel->tick >> WHEEL_BUCKET_BITS);
+		return (wheel->slice + distance) << WHEEL_SLICE_BITS;
+	distance = wheel_find_occupied(wheel, WHEEL_LEVEL_0, tick);
+	if (distance != 0)
+		next = (tick + distance) << WHEEL_TICK_BITS;
+	distance = wheel_find_occupied(wheel, WHEEL_LEVEL_1, tick >> WHEEL_BUCKET_BITS);
 	if (distance != 0) {
-		begin = ((wheel->tick >> WHEEL_BUCKET_BITS) + distance) << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS);
+		begin = ((tick >> WHEEL_BUCKET_BITS) + distance) << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS);
 		if (begin < next)
 			next = begin;
 	}
@@ -140,7 +159,7 @@ static void
 wheel_update_idle_span(struct flow_table *table)
 {
 	struct wheel *wheel = &table->wheel;
-	uint64_t begin = wheel->tick << WHEEL_TICK_BITS;
+	uint64_t begin = wheel_time(table);
 	uint64_t next = wheel_next_due(table);
 
 	wheel->idle_base = begin < BACKWARD_TOLERANCE_NS ? 0 : begin - BACKWARD_TOLERANCE_NS;
@@ -184,33 +203,44 @@ wheel_due_insert(struct flow_table *table, flow_index index)
 	return true;
 }
 
+/* The bucket of a slice that is later than the present one; sets the time at which it begins. */
+static uint32_t
+wheel_choose_bucket(const struct wheel *wheel, uint64_t slice, uint64_t *begin)
+{
+	uint64_t present = wheel_tick(wheel), tick = slice >> WHEEL_SLICES_BITS;
+	uint64_t lap = present >> WHEEL_BUCKET_BITS, target_lap = tick >> WHEEL_BUCKET_BITS;
+
+	if (tick == present) {
+		*begin = slice << WHEEL_SLICE_BITS;
+		return WHEEL_FIRST_SLICE + (uint32_t)(slice & (WHEEL_SLICES - 1));
+	}
+	if (tick - present <= WHEEL_BUCKETS) {
+		*begin = tick << WHEEL_TICK_BITS;
+		return (uint32_t)(tick & BUCKET_MASK);
+	}
+	if (target_lap - lap > WHEEL_BUCKETS)
+		target_lap = lap + WHEEL_BUCKETS;
+	*begin = target_lap << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS);
+	return WHEEL_BUCKETS + (uint32_t)(target_lap & BUCKET_MASK);
+}
+
 void
 wheel_add(struct flow_table *table, flow_index index)
 {
 	struct wheel *wheel = &table->wheel;
-	uint64_t deadline = wheel_deadline(table, index);
-	uint64_t tick = deadline >> WHEEL_TICK_BITS;
-	uint64_t lap = wheel->tick >> WHEEL_BUCKET_BITS;
+	uint64_t deadline = wheel_deadline(table, index), begin;
+	uint64_t slice = deadline >> WHEEL_SLICE_BITS;
 	uint32_t bucket;
 
-	if (tick <= wheel->tick) {
+	if (slice <= wheel->slice) {
 		if (wheel_due_insert(table, index)) {
 			wheel_shorten_idle_span(wheel, deadline);
 			return;
 		}
-		tick = wheel->tick + 1;
+		slice = wheel->slice + 1;
 	}
-	if (tick - wheel->tick <= WHEEL_BUCKETS) {
-		bucket = (uint32_t)(tick & BUCKET_MASK);
-		wheel_shorten_idle_span(wheel, tick << WHEEL_TICK_BITS);
-	} else {
-		uint64_t target_lap = tick >> WHEEL_BUCKET_BITS;
-
-		if (target_lap - lap > WHEEL_BUCKETS)
-			target_lap = lap + WHEEL_BUCKETS;
-		bucket = WHEEL_BUCKETS + (uint32_t)(target_lap & BUCKET_MASK);
-		wheel_shorten_idle_span(wheel, target_lap << (WHEEL_BUCKET_BITS + WHEEL_TICK_BITS));
-	}
+	bucket = wheel_choose_bucket(wheel, slice, &begin);
+	wheel_shorten_idle_span(wheel, begin);
 	wheel_bucket_append(table, bucket, index);
 	wheel_mark_occupied(wheel, bucket);
 }
@@ -249,13 +279,13 @@ flow_set_deadline(struct flow_table *table, struct flow *flow, uint64_t deadline
 uint64_t
 wheel_time(const struct flow_table *table)
 {
-	return table->wheel.tick << WHEEL_TICK_BITS;
+	return wheel_tick(&table->wheel) << WHEEL_TICK_BITS;
 }
 
 void
 wheel_init(struct flow_table *table, uint64_t now)
 {
-	table->wheel.tick = now >> WHEEL_TICK_BITS;
+	table->wheel.slice = now >> WHEEL_SLICE_BITS;
 	table->wheel.rewind_count = 0;
 	wheel_update_idle_span(table);
 }
@@ -288,7 +318,7 @@ wheel_requeue(struct flow_table *table, flow_index index)
 void
 wheel_requeue_all(struct flow_table *table)
 {
-	uint32_t bucket = (uint32_t)((table->wheel.tick + 1) & BUCKET_MASK);
+	uint32_t bucket = (uint32_t)((wheel_tick(&table->wheel) + 1) & BUCKET_MASK);
 	flow_index chain = wheel_bucket_detach(table, WHEEL_DUE), next;
 
 	for (; chain != 0; chain = next) {
@@ -348,17 +378,19 @@ wheel_sort_chain(struct flow_table *table, flow_index chain)
 	return sorted;
 }
 
-/* Turns the flows of the tick that has just begun into the due list; those of a later tick go back to the wheel. */
+/* Begins a slice of the present tick: turns its flows into the due list; those of a later slice go back to the
+ * wheel. */
 static void
-wheel_load_tick(struct flow_table *table)
+wheel_load_slice(struct flow_table *table, uint64_t slice)
 {
-	flow_index chain = wheel_bucket_detach(table, (uint32_t)(table->wheel.tick & BUCKET_MASK));
+	flow_index chain = wheel_bucket_detach(table, WHEEL_FIRST_SLICE + (uint32_t)(slice & (WHEEL_SLICES - 1)));
 	flow_index due = 0, next;
 	flow_index *end = &due;
 
+	table->wheel.slice = slice;
 	for (; chain != 0; chain = next) {
 		next = table->cold[chain].wheel_next;
-		if (wheel_deadline(table, chain) >> WHEEL_TICK_BITS > table->wheel.tick) {
+		if (wheel_deadline(table, chain) >> WHEEL_SLICE_BITS > slice) {
 			wheel_add(table, chain);
 		} else {
 			*end = chain;
@@ -372,41 +404,77 @@ wheel_load_tick(struct flow_table *table)
 	}
 }
 
+/* Begins a tick: distributes its flows over its slices, of which the first begins; those of a later tick go back to the
+ * wheel. */
+static void
+wheel_load_tick(struct flow_table *table, uint64_t tick)
+{
+	flow_index chain = wheel_bucket_detach(table, (uint32_t)(tick & BUCKET_MASK)), next;
+	uint64_t first = tick << WHEEL_SLICES_BITS;
+
+	table->wheel.slice = first;
+	for (; chain != 0; chain = next) {
+		next = table->cold[chain].wheel_next;
+		if (wheel_deadline(table, chain) >> WHEEL_SLICE_BITS > first) {
+			wheel_add(table, chain);
+		} else {
+			wheel_bucket_append(table, WHEEL_FIRST_SLICE, chain);
+			wheel_mark_occupied(&table->wheel, WHEEL_FIRST_SLICE);
+		}
+	}
+	wheel_load_slice(table, first);
+}
+
 /* Moves the flows of a lap that is about to begin to the first wheel. */
 static void
 wheel_cascade_lap(struct flow_table *table, uint64_t lap)
 {
 	flow_index chain = wheel_bucket_detach(table, WHEEL_BUCKETS + (uint32_t)(lap & BUCKET_MASK)), next;
 
-	table->wheel.tick = (lap << WHEEL_BUCKET_BITS) - 1;
+	table->wheel.slice = (lap << (WHEEL_BUCKET_BITS + WHEEL_SLICES_BITS)) - 1;
 	for (; chain != 0; chain = next) {
 		next = table->cold[chain].wheel_next;
 		wheel_add(table, chain);
 	}
 }
 
-/* With an empty due list: advances to the next occupied tick or lap, but not beyond tick `limit`.  False if there is
- * none up to `limit`. */
+/* With neither due flows nor occupied slices: advances to the next occupied tick or lap, but not beyond tick `limit`.
+ * False if there is none up to `limit`. */
+static bool
+wheel_advance_tick(struct flow_table *table, uint64_t limit)
+{
+	const struct wheel *wheel = &table->wheel;
+	uint64_t tick = wheel_tick(wheel), lap = tick >> WHEEL_BUCKET_BITS;
+	unsigned ticks = wheel_find_occupied(wheel, WHEEL_LEVEL_0, tick);
+	unsigned laps = wheel_find_occupied(wheel, WHEEL_LEVEL_1, lap);
+	uint64_t lap_begin = (lap + laps) << WHEEL_BUCKET_BITS;
+
+	if (laps != 0 && lap_begin <= limit && (ticks == 0 || lap_begin <= tick + ticks)) {
+		wheel_cascade_lap(table, lap + laps);
+		return true;
+	}
+	if (ticks == 0 || tick + ticks > limit)
+		return false;
+	wheel_load_tick(table, tick + ticks);
+	return true;
+}
+
+/* With an empty due list: advances to the next occupied slice, tick or lap, but not beyond slice `limit`.  False if
+ * there is none up to `limit`. */
 static bool
 wheel_advance(struct flow_table *table, uint64_t limit)
 {
 	struct wheel *wheel = &table->wheel;
-	uint64_t lap = wheel->tick >> WHEEL_BUCKET_BITS;
-	unsigned ticks = wheel_find_occupied(wheel, WHEEL_LEVEL_0, wheel->tick);
-	unsigned laps = wheel_find_occupied(wheel, WHEEL_LEVEL_1, lap);
-	uint64_t lap_begin = (lap + laps) << WHEEL_BUCKET_BITS;
+	unsigned slices = wheel_find_slice(wheel);
 
-	if (laps != 0 && lap_begin <= limit && (ticks == 0 || lap_begin <= wheel->tick + ticks)) {
-		wheel_cascade_lap(table, lap + laps);
+	if (slices != 0 && wheel->slice + slices <= limit) {
+		wheel_load_slice(table, wheel->slice + slices);
 		return true;
 	}
-	if (ticks != 0 && wheel->tick + ticks <= limit) {
-		wheel->tick += ticks;
-		wheel_load_tick(table);
+	if (slices == 0 && wheel_advance_tick(table, limit >> WHEEL_SLICES_BITS))
 		return true;
-	}
-	if (limit > wheel->tick)
-		wheel->tick = limit;
+	if (limit > wheel->slice)
+		wheel->slice = limit;
 	return false;
 }
 
@@ -417,16 +485,18 @@ static void
 wheel_rewind(struct flow_table *table, uint64_t now)
 {
 	struct wheel *wheel = &table->wheel;
-	flow_index chain, next;
 
 	if (++wheel->rewind_count < 64 + table->counters.flows / 16)
 		return;
 	wheel->rewind_count = 0;
-	chain = wheel_bucket_detach(table, WHEEL_DUE);
-	wheel->tick = now >> WHEEL_TICK_BITS;
-	for (; chain != 0; chain = next) {
-		next = table->cold[chain].wheel_next;
-		wheel_add(table, chain);
+	wheel->slice = now >> WHEEL_SLICE_BITS;
+	for (uint32_t bucket = WHEEL_FIRST_SLICE; bucket <= WHEEL_DUE; bucket++) {
+		flow_index chain = wheel_bucket_detach(table, bucket), next;
+
+		for (; chain != 0; chain = next) {
+			next = table->cold[chain].wheel_next;
+			wheel_add(table, chain);
+		}
 	}
 }
 
@@ -493,7 +563,7 @@ wheel_run(struct flow_table *table, uint64_t now)
 		}
 		if (first != 0)
 			break;
-	} while (wheel_advance(table, now >> WHEEL_TICK_BITS));
+	} while (wheel_advance(table, now >> WHEEL_SLICE_BITS));
 	wheel_update_idle_span(table);
 	wheel_report_expired(expired);
 }
