@@ -174,6 +174,10 @@ struct flow *flow_table_lookup_udp(struct flow_table *table, const struct packet
 struct flow *flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
 				    uint32_t hash, unsigned *sender, uint64_t now, enum anomaly *anomaly);
 
+/* Omits events that no caller needs while nothing is reported: EVENT_TCP_STATE_CHANGE always, and on the fast path also
+ * EVENT_TCP_CONNECT_ESTABLISHED and EVENT_TCP_ACCEPT_ESTABLISHED. */
+void flow_table_omit_states(struct flow_table *table, bool omit);
+
 /* Runs the timers of all flows whose deadline is not after `now`, in order of deadline.  Costs one comparison if none
  * is due.  Call it for every frame before the frame is processed.  `now` may jump forwards and backwards. */
 void flow_table_run_timers(struct flow_table *table, uint64_t now);

@@ -364,12 +364,14 @@ observe_untraced_tcp(struct observer *o, struct packet_work *work)
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 	events.count = 0;
 	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock.now, &events);
-	observe_note_events(o, flow, &events);
+	if (events.count != 0)
+		observe_note_events(o, flow, &events);
 	events.count = 0;
 	anomaly = tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock.now, &events);
 	if (__builtin_expect(anomaly != ANOMALY_NONE, 0))
 		o->counters.anomalies[anomaly]++;
-	observe_note_events(o, flow, &events);
+	if (events.count != 0)
+		observe_note_events(o, flow, &events);
 }
 
 bool

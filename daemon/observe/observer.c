@@ -116,6 +116,7 @@ observer_end_input(struct observer *o)
 {
 	if (o->emitter != NULL && !o->input_ended) {
 		observer_decide_held(o);
+		observer_check_probes(o);
 		tcp_flush_deferred(o->flows);
 		flow_table_end_records(o->flows);
 	}
@@ -218,13 +219,10 @@ observer_update_local_epoch(struct observer *o)
 	o->local_epoch = 1;
 }
 
-void
-observer_check_probes(struct observer *o)
+/* Compares each enabled probe with what the fast path and screened packets lack. */
+static void
+observer_count_probes(struct observer *o)
 {
-	o->untraced = o->fast = true;
-	o->screened = false;
-	if (o->window.limited && o->window.phase != WINDOW_OPEN)
-		return;
 	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
 		if (!semaphores_enabled(probe))
 			continue;
@@ -238,6 +236,16 @@ observer_check_probes(struct observer *o)
 	}
 	if (engine_follows_packets())
 		o->untraced = o->fast = false;
+}
+
+void
+observer_check_probes(struct observer *o)
+{
+	o->untraced = o->fast = true;
+	o->screened = false;
+	if (!o->window.limited || o->window.phase == WINDOW_OPEN)
+		observer_count_probes(o);
+	flow_table_omit_states(o->flows, o->untraced && o->listener == NULL);
 	if (o->screened)
 		emitter_select_screened(o->emitter);
 }
@@ -386,6 +394,7 @@ observer_advance_clock(struct observer *o, uint64_t now)
 	o->clock.host_now = now;
 	if (packet_clock_advance(&o->clock, now) == PACKET_CLOCK_STEP)
 		observe_count_clock_step(o);
+	observer_check_probes(o);
 	observe_run_timers(o);
 	emitter_poll_semaphores(o->emitter);
 }

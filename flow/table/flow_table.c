@@ -231,6 +231,18 @@ flow_cold(struct flow_table *table, const struct flow *flow)
 	return &table->cold[flow_index_of(table, flow)];
 }
 
+void
+flow_table_omit_states(struct flow_table *table, bool omit)
+{
+	table->omits_states = omit;
+}
+
+bool
+flow_table_omits_states(const struct flow_table *table)
+{
+	return table->omits_states;
+}
+
 const struct flow_limits *
 flow_table_limits(const struct flow_table *table)
 {

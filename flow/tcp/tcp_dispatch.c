@@ -70,9 +70,10 @@ static __attribute__((noinline)) void
 tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		   uint64_t now, struct flow_events *events)
 {
-	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
-	uint64_t bytes = ctx.ep->bytes;
+	struct tcp_segment_ctx ctx;
+	uint64_t bytes = flow->tcp[endpoint].bytes;
 
+	tcp_segment_begin(&ctx, table, flow, endpoint, packet, now, events);
 	record_prepare(table, flow);
 	ctx.ep->flags &= (uint8_t)~TCP_EP_LAST_RETRANSMITTED;
 	ctx.ep->slow_reasons &= (uint8_t)~TCP_SLOW_DUPLICATE;
@@ -93,9 +94,10 @@ static __attribute__((noinline)) enum anomaly
 tcp_slow_path_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		       uint64_t now, struct flow_events *events)
 {
-	struct tcp_segment_ctx ctx = tcp_segment_begin(table, flow, endpoint, packet, now, events);
+	struct tcp_segment_ctx ctx;
 	enum anomaly anomaly;
 
+	tcp_segment_begin(&ctx, table, flow, endpoint, packet, now, events);
 	if ((ctx.peer->slow_reasons & TCP_SLOW_DUPLICATE) != 0)
 		return ANOMALY_NONE;
 	anomaly = tcp_process_received(&ctx);

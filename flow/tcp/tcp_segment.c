@@ -9,27 +9,28 @@
  * did not receive the SYN,ACK repeats its SYN. */
 #define TCP_SYN_ACK_DEFERRAL_NS NANOSECONDS
 
-struct tcp_segment_ctx
-tcp_segment_begin(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
-		  uint64_t now, struct flow_events *events)
+/* Sets field by field: for a compound literal gcc clears the whole structure first. */
+void
+tcp_segment_begin(struct tcp_segment_ctx *ctx, struct flow_table *table, struct flow *flow, unsigned endpoint,
+		  const struct packet *packet, uint64_t now, struct flow_events *events)
 {
-	struct tcp_endpoint *e = tcp_endpoint_of(flow, endpoint);
-
+	ctx->table = table;
+	ctx->flow = flow;
+	ctx->ep = tcp_endpoint_of(flow, endpoint);
+	ctx->peer = tcp_endpoint_of(flow, 1 - endpoint);
+	ctx->packet = packet;
+	ctx->header = &packet->tcp;
+	ctx->events = events;
+	ctx->now = now;
+	ctx->us = (uint32_t)(now / 1000);
+	ctx->payload_len = packet->payload_wire;
+	ctx->endpoint = endpoint;
+	ctx->repeat.kind = TCP_REPEAT_NONE;
+	ctx->repeat.probed = false;
+	ctx->suppress_events = ctx->changed = false;
+	if (!flow_table_omits_states(table))
+		ctx->before = *ctx->ep;
 	flow_table_tcp_pools(table)->search_left = SEND_LOG_SEARCHES_MAX;
-	return (struct tcp_segment_ctx){
-		.table = table,
-		.flow = flow,
-		.ep = e,
-		.peer = tcp_endpoint_of(flow, 1 - endpoint),
-		.packet = packet,
-		.header = &packet->tcp,
-		.events = events,
-		.now = now,
-		.us = (uint32_t)(now / 1000),
-		.payload_len = packet->payload_wire,
-		.endpoint = endpoint,
-		.before = *e,
-	};
 }
 
 static void
@@ -58,7 +59,7 @@ tcp_enter_state(struct tcp_segment_ctx *ctx, enum tcp_state state)
 
 	tcp_endpoint_set_state(ctx->table, ctx->flow, ctx->endpoint, state, ctx->now);
 	ctx->changed = true;
-	if (ctx->suppress_events)
+	if (ctx->suppress_events || flow_table_omits_states(ctx->table))
 		return;
 	event = flow_events_add(ctx->events, EVENT_TCP_STATE_CHANGE, ctx->endpoint, ctx->now);
 	event->tcp_before = ctx->before;
@@ -162,6 +163,10 @@ tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		return;
 	if (input == TCP_INPUT_RECV_RST)
 		tcp_record_reset(table, flow, 1 - endpoint);
+	if (flow_table_omits_states(table)) {
+		tcp_endpoint_set_state(table, flow, endpoint, next, ts);
+		return;
+	}
 	event = flow_events_add(events, EVENT_TCP_STATE_CHANGE, endpoint, ts);
 	event->tcp_before = *e;
 	tcp_endpoint_set_state(table, flow, endpoint, next, ts);

@@ -51,11 +51,12 @@ struct tcp_segment_ctx {
 	struct tcp_repeat repeat;   /* of a segment sent */
 	bool suppress_events;	    /* the endpoint is mid-stream: report no events for reaching its state */
 	bool changed;		    /* the state of `ep`, or a wait of it, has changed */
-	struct tcp_endpoint before; /* the endpoint before this segment, then before the next change */
+	struct tcp_endpoint before; /* the endpoint before this segment, then before the next change; not set while
+				     * state changes are omitted (flow_table_omit_states()) */
 };
 
-struct tcp_segment_ctx tcp_segment_begin(struct flow_table *table, struct flow *flow, unsigned endpoint,
-					 const struct packet *packet, uint64_t now, struct flow_events *events);
+void tcp_segment_begin(struct tcp_segment_ctx *ctx, struct flow_table *table, struct flow *flow, unsigned endpoint,
+		       const struct packet *packet, uint64_t now, struct flow_events *events);
 
 /* Applies an input to the endpoint's state and adds an event if it changes. */
 void tcp_apply_input(struct tcp_segment_ctx *ctx, enum tcp_input input);
