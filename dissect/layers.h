@@ -189,6 +189,9 @@ void dissect_icmp_quote(struct packet *packet);
 /* udp.c, tcp.c, tcp_options.c, sctp.c, dccp.c */
 void dissect_udp(struct packet *packet);
 void dissect_tcp(struct packet *packet);
+
+/* Records the header of a TCP segment: its fixed part and the captured part of its options, whose length is valid. */
+void dissect_tcp_header(struct packet *packet, struct slice fixed, struct slice options);
 void dissect_tcp_options(struct packet *packet, struct slice options);
 void dissect_sctp(struct packet *packet);
 void dissect_dccp(struct packet *packet);

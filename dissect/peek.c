@@ -63,3 +63,32 @@ peek_read_link(struct frame_peek *peek, const struct frame *frame)
 		type = cursor_take(&c, VLAN_TAG, &tag) ? slice_u16(tag, 2) : 0;
 	return (struct peek_link){.type = type, .length = (uint16_t)(frame->caplen - c.captured)};
 }
+
+void
+peek_record_packet(struct packet *packet, const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind)
+{
+	struct ip_layer *ip = &packet->ip;
+
+	packet->frame = frame;
+	packet->direction = (enum direction)peek->direction;
+	packet->loopback = peek->loopback;
+	packet->worst_anomaly = ANOMALY_NONE;
+	packet->anomalies = (struct anomaly_set){{0, 0}};
+	packet->inner = INNER_NONE;
+	packet->ether.present = false; /* only the locality of an unspecified source depends on it */
+	packet->network = peek->version == 4 ? NETWORK_IPV4 : NETWORK_IPV6;
+	ip->version = peek->version;
+	ip->fragment = false;
+	ip->fragment_id = peek->fragment_id;
+	if (peek->version == 4) {
+		ipv4_record_address(ip->src, (struct slice){peek->src, 4});
+		ipv4_record_address(ip->dst, (struct slice){peek->dst, 4});
+	} else {
+		memcpy(ip->src, peek->src, sizeof ip->src);
+		memcpy(ip->dst, peek->dst, sizeof ip->dst);
+	}
+	packet->payload_wire = peek->payload_wire;
+	packet->transport = kind == PEEK_UDP ? TRANSPORT_UDP : TRANSPORT_TCP;
+	if (kind != PEEK_UDP)
+		dissect_tcp_header(packet, peek_tcp_header(peek), peek_tcp_options(peek));
+}

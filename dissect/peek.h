@@ -17,15 +17,17 @@
 #include "dissect/header_fields.h"
 
 enum peek_kind {
-	PEEK_NONE,  /* nothing is known but direction and loopback */
-	PEEK_TUPLE, /* only the flow tuple is known: source, destination, ports, protocol, version */
-	PEEK_TCP,   /* an ACK, with or without data, no option but timestamps; no SYN, FIN, RST */
-	PEEK_UDP,   /* a datagram of no tunnel */
+	PEEK_NONE,    /* nothing is known but direction and loopback */
+	PEEK_TUPLE,   /* only the flow tuple is known: source, destination, ports, protocol, version */
+	PEEK_SEGMENT, /* a TCP segment with other flags or options; they may have an anomaly */
+	PEEK_FIN,     /* like PEEK_TCP, with FIN */
+	PEEK_TCP,     /* an ACK, with or without data, no option but timestamps; no SYN, FIN, RST */
+	PEEK_UDP,     /* a datagram of no tunnel */
 };
 
 struct frame_peek {
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes, the rest is not set; unicast, and src is specified */
-	uint8_t timestamps[8];	  /* PEEK_TCP only, like all up to `window`: TSval and TSecr; 0 without them */
+	uint8_t timestamps[8];	  /* PEEK_TCP and PEEK_FIN, like all up to `window`: TSval and TSecr; 0 without them */
 	bool has_timestamps;
 	uint32_t seq, ack;
 	uint16_t window;	  /* as on the wire, unscaled */
@@ -35,8 +37,8 @@ struct frame_peek {
 	uint8_t version;	  /* 4 or 6 */
 	uint8_t direction;	  /* enum direction */
 	bool loopback;		  /* the link header says that the frame never left the host */
-	uint32_t payload_wire;	  /* bytes of payload on the wire; PEEK_TCP and PEEK_UDP */
-	const uint8_t *header;	  /* PEEK_TCP: the TCP header, TCP_HEADER_MIN bytes */
+	uint32_t payload_wire;	  /* bytes of payload on the wire; from PEEK_SEGMENT on */
+	const uint8_t *header;	  /* the TCP header, captured with all its options; from PEEK_SEGMENT to PEEK_TCP */
 };
 
 static inline struct slice
@@ -45,7 +47,7 @@ peek_tcp_header(const struct frame_peek *peek)
 	return (struct slice){peek->header, TCP_HEADER_MIN};
 }
 
-/* Bytes of the TCP header of a PEEK_TCP, options included. */
+/* Bytes of the TCP header of a PEEK_TCP or PEEK_FIN, options included. */
 static inline uint8_t
 peek_tcp_header_len(const struct frame_peek *peek)
 {
@@ -57,6 +59,13 @@ static inline uint32_t
 peek_tsval(const struct frame_peek *peek)
 {
 	return slice_u32((struct slice){peek->timestamps, sizeof peek->timestamps}, 0);
+}
+
+/* TSecr, likewise. */
+static inline uint32_t
+peek_tsecr(const struct frame_peek *peek)
+{
+	return slice_u32((struct slice){peek->timestamps, sizeof peek->timestamps}, 4);
 }
 
 /* packet_send_stamp() of a PEEK_TCP.  Not a field, because only segments with data need it. */
@@ -72,39 +81,61 @@ peek_send_stamp(const struct frame_peek *peek)
 				      0;
 }
 
+/* The options of a PEEK_SEGMENT or PEEK_TCP, behind the fixed header. */
+static inline struct slice
+peek_tcp_options(const struct frame_peek *peek)
+{
+	uint32_t length = slice_u8(peek_tcp_header(peek), 12) / 16u * 4 - TCP_HEADER_MIN;
+
+	return length != 0 ? (struct slice){peek->header + TCP_HEADER_MIN, length} : (struct slice){NULL, 0};
+}
+
 enum { IPV4_SRC_MIN = 0x01000000 }; /* RFC 1122 section 3.2.1.3: no source is in 0.0.0.0/8 */
+
+/* A TCP segment that is neither PEEK_TCP nor PEEK_FIN; the cursor is behind its fixed header. */
+static inline enum peek_kind
+peek_segment(struct frame_peek *peek, struct cursor *c)
+{
+	uint32_t length = slice_u8(peek_tcp_header(peek), 12) / 16u * 4;
+
+	if (length < TCP_HEADER_MIN || !cursor_skip(c, length - TCP_HEADER_MIN))
+		return PEEK_TUPLE;
+	peek->payload_wire = c->wire;
+	return PEEK_SEGMENT;
+}
 
 static inline enum peek_kind
 peek_tcp(struct frame_peek *peek, struct cursor *c)
 {
 	struct slice fixed, options;
-	uint8_t offset;
+	uint8_t offset, flags;
 
 	if (!cursor_take(c, TCP_HEADER_MIN, &fixed))
 		return PEEK_NONE;
+	peek->header = fixed.at;
 	peek->sport = slice_u16(fixed, 0);
 	peek->dport = slice_u16(fixed, 2);
 	offset = slice_u8(fixed, 12);
-	if ((slice_u8(fixed, 13) & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) != TCP_ACK || peek->sport == 0 ||
-	    peek->dport == 0)
-		return PEEK_TUPLE;
+	flags = slice_u8(fixed, 13);
+	if ((flags & (TCP_SYN | TCP_RST | TCP_ACK)) != TCP_ACK || peek->sport == 0 || peek->dport == 0)
+		return peek_segment(peek, c);
 	if (offset == 0x80) {
-		if (!cursor_take(c, 12, &options) || slice_u32(options, 0) != TCP_TIMESTAMPS_ONLY)
-			return PEEK_TUPLE;
+		if (!cursor_peek(c, 12, &options) || slice_u32(options, 0) != TCP_TIMESTAMPS_ONLY)
+			return peek_segment(peek, c);
+		(void)cursor_skip(c, 12);
 		slice_copy(options, 4, peek->timestamps, sizeof peek->timestamps);
 		peek->has_timestamps = true;
 	} else if (offset == 0x50) {
 		memset(peek->timestamps, 0, sizeof peek->timestamps);
 		peek->has_timestamps = false;
 	} else {
-		return PEEK_TUPLE;
+		return peek_segment(peek, c);
 	}
 	peek->seq = slice_u32(fixed, 4);
 	peek->ack = slice_u32(fixed, 8);
 	peek->window = slice_u16(fixed, 14);
 	peek->payload_wire = c->wire;
-	peek->header = fixed.at;
-	return PEEK_TCP;
+	return (flags & TCP_FIN) != 0 ? PEEK_FIN : PEEK_TCP;
 }
 
 static inline enum peek_kind
@@ -199,6 +230,11 @@ struct peek_link {
 
 /* Reads the link header of any link type, VLAN tags included; sets direction and loopback. */
 struct peek_link peek_read_link(struct frame_peek *peek, const struct frame *frame);
+
+/* From PEEK_SEGMENT on: records in `packet` what the flow table and the locality of the packet depend on, as
+ * dissect_frame() does. */
+void peek_record_packet(struct packet *packet, const struct frame *frame, const struct frame_peek *peek,
+			enum peek_kind kind);
 
 /* Reads a frame of any link type.  Sets what the result names, and direction and loopback in any case. */
 static inline enum peek_kind

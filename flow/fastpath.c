@@ -40,7 +40,7 @@ flow_lookup_fetch_cold(const struct flow_table *table, struct flow_lookup *looku
 	const struct flow *candidate = lookup->candidate;
 
 	lookup->needs_cold = candidate != NULL && candidate->kind == FLOW_TCP &&
-			     (kind == PEEK_TUPLE || !tcp_endpoint_is_fast(&candidate->tcp[0]) ||
+			     (kind < PEEK_TCP || !tcp_endpoint_is_fast(&candidate->tcp[0]) ||
 			      !tcp_endpoint_is_fast(&candidate->tcp[1]));
 	if (lookup->needs_cold)
 		flow_cold_prefetch(table, candidate);

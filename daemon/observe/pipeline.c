@@ -211,7 +211,7 @@ pipeline_slow_reason(const struct observer *o, const struct frame *frame, const 
 		return ENGINE_SLOW_TRACED;
 	if (e->kind == PEEK_NONE)
 		return ENGINE_SLOW_HEADERS;
-	if (e->kind == PEEK_TUPLE)
+	if (e->kind < PEEK_TCP)
 		return ENGINE_SLOW_TRANSPORT;
 	if (e->lookup.candidate == NULL)
 		return ENGINE_SLOW_NEW;
@@ -228,6 +228,28 @@ pipeline_slow_reason(const struct observer *o, const struct frame *frame, const 
 }
 
 static void
+pipeline_set_flow_key(struct packet_work *work, const struct pipeline_entry *e)
+{
+	work->key = e->lookup.key;
+	work->hash = e->lookup.hash;
+	work->sender = e->lookup.sender;
+}
+
+/* While nothing is reported: applies what the peek has read of a plain packet.  False if the whole frame is needed. */
+static bool
+pipeline_apply_untraced(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
+{
+	struct packet_work *work = &o->work;
+
+	if (e->kind < PEEK_SEGMENT || !o->untraced || o->records || o->listener != NULL ||
+	    pipeline_is_on_lower(o, frame))
+		return false;
+	peek_record_packet(&work->packet, frame, &e->peek, e->kind);
+	pipeline_set_flow_key(work, e);
+	return observe_untraced(o, work);
+}
+
+static void
 pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
 {
 	struct packet_work *work = &o->work;
@@ -235,16 +257,15 @@ pipeline_apply_slow(struct observer *o, const struct frame *frame, const struct 
 	o->slow_frames++;
 	if (engine_slow_path_enabled())
 		engine_slow_path(pipeline_slow_reason(o, frame, e), frame->interface->ifindex, frame->len);
+	flow_table_set_candidate(o->flows, e->lookup.candidate);
+	if (pipeline_apply_untraced(o, frame, e))
+		return;
 	dissect_frame(frame, &work->packet);
 	work->flow = NULL;
-	if (e->kind == PEEK_NONE) {
+	if (e->kind == PEEK_NONE)
 		observe_set_flow_key(o, work);
-	} else {
-		work->key = e->lookup.key;
-		work->hash = e->lookup.hash;
-		work->sender = e->lookup.sender;
-	}
-	flow_table_set_candidate(o->flows, e->lookup.candidate);
+	else
+		pipeline_set_flow_key(work, e);
 	observe_frame(o, work);
 }
 
@@ -267,7 +288,7 @@ pipeline_count_fast(struct observer *o, const struct pipeline_entry *e, bool scr
 		    const struct fast_firings *firings)
 {
 	observe_count_packet(o);
-	o->counters.tcp_segments += e->kind == PEEK_TCP;
+	o->counters.tcp_segments += e->kind != PEEK_UDP;
 	if (__builtin_expect(screened, 0))
 		emitter_count_rejected(o->emitter, firings);
 }

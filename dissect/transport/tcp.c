@@ -18,11 +18,25 @@ tcp_validate(struct packet *packet, struct slice fixed)
 }
 
 void
+dissect_tcp_header(struct packet *packet, struct slice fixed, struct slice options)
+{
+	struct tcp_layer *tcp = &packet->tcp;
+
+	tcp_record(tcp, fixed);
+	tcp->header.len += options.len;
+	if (options.len > 0)
+		dissect_tcp_options(packet, options);
+	if (__builtin_expect(tcp->header.len < tcp->header_len, 0))
+		packet_add_anomaly(packet, ANOMALY_TRUNCATED_OPTIONS);
+	tcp_validate(packet, fixed);
+}
+
+void
 dissect_tcp(struct packet *packet)
 {
-	struct cursor start = packet_cursor(packet), c = start;
-	struct tcp_layer *tcp = &packet->tcp;
+	struct cursor c = packet_cursor(packet);
 	struct slice fixed, options = {NULL, 0};
+	uint32_t length;
 
 	if (!packet_enter_layer(packet))
 		return;
@@ -30,19 +44,14 @@ dissect_tcp(struct packet *packet)
 		packet_add_cursor_anomaly(packet, &c, ANOMALY_TRUNCATED_TRANSPORT, ANOMALY_TCP_SHORT);
 		return;
 	}
-	tcp_record(tcp, fixed);
-	if (tcp->header_len < TCP_HEADER_MIN || !cursor_take_captured(&c, tcp->header_len - TCP_HEADER_MIN, &options)) {
+	length = slice_u8(fixed, 12) / 16u * 4;
+	if (length < TCP_HEADER_MIN || !cursor_take_captured(&c, length - TCP_HEADER_MIN, &options)) {
+		tcp_record(&packet->tcp, fixed);
 		packet_add_anomaly(packet, ANOMALY_TCP_HEADER_LENGTH);
 		return;
 	}
 	packet->transport = TRANSPORT_TCP;
 	packet_advance(packet, &c);
 	packet->payload_wire = c.wire;
-	if (options.len > 0) {
-		tcp->header = cursor_slice_between(&start, &c);
-		dissect_tcp_options(packet, options);
-	}
-	if (__builtin_expect(tcp->header.len < tcp->header_len, 0))
-		packet_add_anomaly(packet, ANOMALY_TRUNCATED_OPTIONS);
-	tcp_validate(packet, fixed);
+	dissect_tcp_header(packet, fixed, options);
 }

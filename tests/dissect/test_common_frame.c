@@ -156,13 +156,36 @@ peek_agrees(enum peek_kind kind, const struct frame_peek *peek, const struct pac
 		return true;
 	if (!tuple_equal(peek, p) || p->ip.fragment || !ports_equal(peek, p))
 		return false;
-	if (kind == PEEK_TCP)
+	if (kind == PEEK_TCP || kind == PEEK_FIN)
 		return plain && p->transport == TRANSPORT_TCP && peek->seq == t->seq && peek->ack == t->ack &&
-		       peek->window == t->window &&
-		       peek_tsval(peek) == t->tsval && peek_send_stamp(peek) == packet_send_stamp(p) &&
-		       (t->flags & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) == TCP_ACK &&
+		       peek->window == t->window && peek_tsval(peek) == t->tsval && peek_tsecr(peek) == t->tsecr &&
+		       peek_send_stamp(peek) == packet_send_stamp(p) &&
+		       (t->flags & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) ==
+			   (kind == PEEK_FIN ? TCP_FIN | TCP_ACK : TCP_ACK) &&
 		       (t->options & ~TCP_OPTION_TIMESTAMPS) == 0;
-	return kind == PEEK_TUPLE || (plain && p->transport == TRANSPORT_UDP);
+	return kind == PEEK_TUPLE || kind == PEEK_SEGMENT || (plain && p->transport == TRANSPORT_UDP);
+}
+
+/* Whether peek_record_packet() records what dissect_frame() does. */
+static bool
+record_agrees(const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind, struct packet *p)
+{
+	struct packet recorded;
+
+	memset(&recorded, 0, sizeof recorded);
+	spoil(&recorded);
+	peek_record_packet(&recorded, frame, peek, kind);
+	clean(&recorded);
+	clean(p);
+	return recorded.frame == p->frame && recorded.direction == p->direction && recorded.loopback == p->loopback &&
+	       recorded.network == p->network && recorded.transport == p->transport && recorded.inner == p->inner &&
+	       recorded.payload_wire == p->payload_wire && recorded.worst_anomaly == p->worst_anomaly &&
+	       memcmp(&recorded.anomalies, &p->anomalies, sizeof p->anomalies) == 0 &&
+	       recorded.ip.version == p->ip.version && recorded.ip.fragment == p->ip.fragment &&
+	       recorded.ip.fragment_id == p->ip.fragment_id &&
+	       memcmp(recorded.ip.src, p->ip.src, sizeof p->ip.src) == 0 &&
+	       memcmp(recorded.ip.dst, p->ip.dst, sizeof p->ip.dst) == 0 &&
+	       (kind == PEEK_UDP || memcmp(&recorded.tcp, &p->tcp, sizeof p->tcp) == 0);
 }
 
 static void
@@ -173,10 +196,14 @@ compare_peek(const struct frame *frame, size_t link, const char *what, uint32_t 
 	struct packet packet;
 
 	seen.peeks[link][kind]++;
+	memset(&packet, 0, sizeof packet);
 	dissect_layers(frame, &packet);
 	if (!peek_agrees(kind, &peek, &packet))
 		fail_msg("%s: the peek differs, frame %lu, link %zu, %s %u", seen.name, seen.frames, link, what,
 			 (unsigned)at);
+	if (kind >= PEEK_SEGMENT && !record_agrees(frame, &peek, kind, &packet))
+		fail_msg("%s: the record of the peek differs, frame %lu, link %zu, %s %u", seen.name, seen.frames, link,
+			 what, (unsigned)at);
 }
 
 /* The same IP packet behind another link header; in memory of its exact size. */
@@ -304,12 +331,16 @@ test_every_capture(void **state)
 	assert_true(seen.frames > 100000);
 	assert_true(seen.usual > 10000);
 	assert_true(seen.peeks[0][PEEK_TUPLE] > 1000);
+	assert_true(seen.peeks[0][PEEK_SEGMENT] > 10000);
+	assert_true(seen.peeks[0][PEEK_FIN] > 1000);
 	assert_true(seen.peeks[0][PEEK_TCP] > 10000);
 	assert_true(seen.peeks[0][PEEK_UDP] > 1000);
 	for (size_t link = 1; link < LINK_TYPES; link++) {
 		bool ipv6 = link_headers[link - 1].version == 6; /* less of it is in the captures */
 
-		assert_true(seen.peeks[link][PEEK_TUPLE] > 1000);
+		assert_true(seen.peeks[link][PEEK_TUPLE] > (ipv6 ? 10 : 1000));
+		assert_true(seen.peeks[link][PEEK_SEGMENT] > (ipv6 ? 500 : 10000));
+		assert_true(seen.peeks[link][PEEK_FIN] > (ipv6 ? 500 : 1000));
 		assert_true(seen.peeks[link][PEEK_TCP] > (ipv6 ? 500 : 10000));
 		assert_true(seen.peeks[link][PEEK_UDP] > (ipv6 ? 100 : 1000));
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and goes
- * at random frames, and with a probe enabled all the time, which forces the slow path; connections and counters must be
- * equal.  So must be the firings that formulas read and the counts of those that they reject, with screening and, while
- * a tracer is attached besides, on the slow path.  So must be the connection records and the reports of connections
- * that have ended or are open, also if records are kept from the middle of the capture on, or are
- * switched on and off in it.  Each Ethernet capture is observed a second time as if captured on "any".  Directories of
- * more captures may be given as arguments. */
+/* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and
+ * goes at random frames, both with and without a recording of the frames, and with a probe enabled all the time, which
+ * forces the slow path; connections and counters must be equal.  So must be the firings that formulas read and the
+ * counts of those that they reject, with screening and, while a tracer is attached besides, on the slow path.  So must
+ * be the connection records and the reports of connections that have ended or are open, also if records are kept from
+ * the middle of the capture on, or are switched on and off in it.  Each Ethernet capture is observed a second time as
+ * if captured on "any".  Directories of more captures may be given as arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -294,7 +294,7 @@ compare_recordings(const struct recording *a, const struct recording *b)
 	capture.notes += a->notes;
 }
 
-/* --- five observers, one capture --- */
+/* --- seven observers, one capture --- */
 
 enum keeping { NO_RECORDS, FROM_START, FROM_MIDDLE, ON_AND_OFF };
 
@@ -310,7 +310,8 @@ struct variant {
 	enum keeping records;
 };
 
-enum tracing { UNTRACED, COMES_AND_GOES, SCREENED, FORMULAS_TRACED, TRACED };
+/* The observers before UNTRACED have no recording: with one, each frame is reported to it. */
+enum tracing { ALONE, ALONE_COMES_AND_GOES, UNTRACED, COMES_AND_GOES, SCREENED, FORMULAS_TRACED, TRACED };
 
 static void
 start_reports(struct observer *o, const struct variant *variant, struct reports *reports)
@@ -339,7 +340,8 @@ observe(const struct variant *variant, const struct config *config, struct local
 	if (variant->lower)
 		observer_set_lower_dedup(o, dedup);
 	start_reports(o, variant, reports);
-	start_recording(recording, o, config);
+	if (tracing >= UNTRACED)
+		start_recording(recording, o, config);
 	for (unsigned at = 0; at < capture.count; at += count) {
 		bool traced = tracing >= FORMULAS_TRACED;
 
@@ -348,7 +350,7 @@ observe(const struct variant *variant, const struct config *config, struct local
 		if (variant->records == ON_AND_OFF)
 			assert_true(observer_keep_records(o, at / RECORDS_PERIOD % 2 != 0));
 		count = capture.count - at < variant->batch ? capture.count - at : variant->batch;
-		if (tracing == COMES_AND_GOES) {
+		if (tracing == COMES_AND_GOES || tracing == ALONE_COMES_AND_GOES) {
 			traced = random_below(&random, 2) == 0;
 			count = 1 + random_below(&random, count);
 		}
@@ -379,7 +381,7 @@ compare_observers(const struct observer *a, const struct observer *b)
 }
 
 static void
-observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
+observe_seven_times(const struct variant *variant, struct lower_dedup *dedup)
 {
 	static const struct ip_prefix prefixes[] = {{.addr = {10}, .version = 4, .bits = 9},
 						    {.addr = {192, 168, 1}, .version = 4, .bits = 24},
@@ -396,7 +398,7 @@ observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 	assert_non_null(local_addrs);
 	config.flow_limits.flows = variant->flows;
 	config.active_records_ns = variant->records == NO_RECORDS ? 0 : SECOND;
-	for (unsigned i = UNTRACED; i <= TRACED; i++)
+	for (unsigned i = ALONE; i <= TRACED; i++)
 		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i],
 				       &reports[i], &recordings[i]);
 
@@ -405,20 +407,23 @@ observe_five_times(const struct variant *variant, struct lower_dedup *dedup)
 	for (unsigned later = 0; later < 2; later++) {
 		uint64_t end = capture.count > 0 ? capture.frames[capture.count - 1].ts + 30 * SECOND : 0;
 
+		compare_observers(observers[ALONE], observers[TRACED]);
+		compare_observers(observers[ALONE_COMES_AND_GOES], observers[TRACED]);
 		compare_observers(observers[UNTRACED], observers[TRACED]);
 		compare_observers(observers[COMES_AND_GOES], observers[TRACED]);
 		compare_observers(observers[SCREENED], observers[FORMULAS_TRACED]);
-		for (unsigned i = UNTRACED; i <= TRACED; i++)
+		for (unsigned i = ALONE; i <= TRACED; i++)
 			observer_advance_clock(observers[i], end + later * 600 * SECOND);
 	}
-	for (unsigned i = UNTRACED; i <= TRACED; i++) {
-		end_recording(&recordings[i], observers[i]);
+	for (unsigned i = ALONE; i <= TRACED; i++) {
+		if (i >= UNTRACED)
+			end_recording(&recordings[i], observers[i]);
 		observer_free(observers[i]);
 	}
-	for (unsigned i = UNTRACED; i < TRACED; i++) {
+	for (unsigned i = ALONE; i < TRACED; i++)
 		compare_reports(&reports[i], &reports[TRACED]);
+	for (unsigned i = UNTRACED; i < TRACED; i++)
 		compare_recordings(&recordings[i], &recordings[TRACED]);
-	}
 	for (unsigned reason = 0; reason < RECORD_REASON_COUNT; reason++)
 		capture.reports[reason] += reports[TRACED].count[reason];
 	local_addrs_free(local_addrs);
@@ -513,7 +518,7 @@ try_frames(void)
 	struct lower_dedup *dedup = addresses_of_bridge(&interfaces);
 
 	for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++)
-		observe_five_times(&variants[i], dedup);
+		observe_seven_times(&variants[i], dedup);
 	lower_dedup_free(dedup);
 	interfaces_free(interfaces);
 }
