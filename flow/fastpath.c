@@ -4,6 +4,7 @@
 #include "flow/table/flow_key.h"
 #include "flow/table/slots.h"
 #include "flow/tcp/tcp_fastpath.h"
+#include "flow/tcp/tcp_usual.h"
 
 /* Without these gcc takes the block behind so many conditions for a cold one and optimises it for size: with a division
  * and without common subexpressions. */
@@ -76,6 +77,26 @@ fastpath_record_tcp(struct flow_table *table, const struct flow_lookup *lookup, 
 		record_add_round_trip(&table->records, lookup->record, round_trip_us);
 }
 
+/* A segment that may open or close the connection.  Not inlined: few segments need it. */
+static __attribute__((noinline)) bool
+fastpath_apply_change(struct flow_table *table, const struct flow_lookup *lookup, const struct frame_peek *peek,
+		      bool fin, uint64_t now)
+{
+	struct tcp_usual_segment s = {
+	    .seq = peek->seq,
+	    .ack = peek->ack,
+	    .len = peek->payload_wire,
+	    .tsval = peek_tsval(peek),
+	    .tsecr = peek_tsecr(peek),
+	    .timestamps = peek->has_timestamps,
+	    .fin = fin,
+	    .stamp = peek_send_stamp(peek),
+	    .window = peek->window,
+	};
+
+	return table->omits_states && tcp_apply_usual(table, lookup->candidate, lookup->sender, &s, now);
+}
+
 FASTPATH_COPY
 fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, const struct frame_peek *peek,
 		   uint64_t now, uint32_t wire)
@@ -88,8 +109,9 @@ fastpath_apply_tcp(struct flow_table *table, const struct flow_lookup *lookup, c
 	struct tcp_endpoint *to = tcp_endpoint_of(flow, 1 - lookup->sender);
 	uint32_t us = (uint32_t)(now / 1000), round_trip_us;
 
-	if (unlikely(!tcp_endpoint_is_fast(from)) || unlikely(!tcp_endpoint_is_fast(to)) ||
-	    unlikely(!tcp_fast_may_send(from, &s)) || unlikely(!tcp_fast_may_receive(to, &s)) ||
+	if (unlikely(!tcp_endpoint_is_fast(from)) || unlikely(!tcp_endpoint_is_fast(to)))
+		return wire == 0 && fastpath_apply_change(table, lookup, peek, false, now);
+	if (unlikely(!tcp_fast_may_send(from, &s)) || unlikely(!tcp_fast_may_receive(to, &s)) ||
 	    unlikely(!tcp_fast_timestamp_is_new(to, &s)))
 		return false;
 	flow->last_seen = now;
@@ -126,6 +148,8 @@ fastpath_apply_copy(struct flow_table *table, const struct flow_lookup *lookup, 
 		return false;
 	if (likely(kind == PEEK_TCP))
 		return fastpath_apply_tcp(table, lookup, peek, now, wire);
+	if (kind == PEEK_FIN)
+		return wire == 0 && fastpath_apply_change(table, lookup, peek, true, now);
 	udp_count_datagram(flow, lookup->sender, peek->payload_wire, now);
 	if (wire != 0)
 		fastpath_record_udp(table, lookup, peek, now, wire);

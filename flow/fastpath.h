@@ -40,8 +40,9 @@ void flow_lookup_fetch_cold(const struct flow_table *table, struct flow_lookup *
 /* Prefetches the neighbours of that cold half in its lists. */
 void flow_lookup_fetch_links(const struct flow_table *table, const struct flow_lookup *lookup);
 
-/* Updates the flow of a packet of the kind PEEK_TCP or PEEK_UDP exactly as flow_table_lookup_tcp() with
- * tcp_segment_sent() and tcp_segment_received(), or flow_table_lookup_udp(), would if they report no event.  False,
+/* Updates the flow of a packet of the kind PEEK_FIN, PEEK_TCP or PEEK_UDP exactly as flow_table_lookup_tcp() with
+ * tcp_segment_sent() and tcp_segment_received(), or flow_table_lookup_udp(), would if they report no event but those
+ * with which a connection opens and closes, and these only while they are omitted (flow_table_omit_states()).  False,
  * with nothing changed, if the packet has to go the slow path.  `now` is packet time. */
 bool fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
 		    const struct frame_peek *peek, uint64_t now);

@@ -159,7 +159,7 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 {
 	const struct flow *candidate = e->lookup.candidate;
 
-	if (!likely(e->kind >= PEEK_TCP && candidate != NULL && !candidate->slow) ||
+	if (!likely(e->kind >= PEEK_FIN && candidate != NULL && !candidate->slow) ||
 	    !likely(pipeline_is_locality_known(o, frame, e)) || !likely(!pipeline_is_on_lower(o, frame)))
 		return false;
 	if (__builtin_expect(records, 0))

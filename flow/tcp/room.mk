@@ -23,4 +23,6 @@ libflow_a_SOURCES += \
 	%D%/tcp_rtt.c \
 	%D%/tcp_segment.c \
 	%D%/tcp_segment.h \
-	%D%/tcp_send.c
+	%D%/tcp_send.c \
+	%D%/tcp_usual.c \
+	%D%/tcp_usual.h

@@ -7,10 +7,6 @@
  * retransmission timer is not shorter. */
 #define SYN_UNANSWERED_NS (900 * (NANOSECONDS / 1000))
 
-/* Longest validity of TS.Recent while a connection is idle (TCP_PAWS_WRAP of Linux: half of what a clock of 1 MHz
- * counts). */
-#define TIMESTAMP_VALID_NS (2147 * NANOSECONDS)
-
 enum syn_kind {
 	SYN_OF_FLOW,	/* belongs to the connection: its first, a repetition, an answer */
 	SYN_ACCEPTED,	/* starts a new connection */
@@ -242,7 +238,7 @@ flow_table_lookup_tcp(struct flow_table *table, const struct packet *packet, con
 	const struct tcp_layer *t = &packet->tcp;
 
 	if (__builtin_expect(flow != NULL, 1)) {
-		if (now > flow->last_seen && now - flow->last_seen > TIMESTAMP_VALID_NS)
+		if (!tcp_timestamps_are_valid(flow, now))
 			flow->tcp[0].ts_recent = flow->tcp[1].ts_recent = 0;
 		if (__builtin_expect((t->flags & TCP_SYN) == 0 &&
 				     (flow->tcp[sender].slow_reasons & TCP_SLOW_UNDECIDED) == 0, 1)) {

@@ -360,16 +360,14 @@ tcp_segment_has_timestamps(const struct tcp_segment_ctx *ctx)
 }
 
 void
-tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx)
+tcp_loss_set_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint, uint32_t tsval,
+			  uint32_t tsecr)
 {
-	struct tcp_loss *loss;
+	struct tcp_loss *loss = &loss_pool_acquire(table, flow)->end[endpoint];
 
-	if (!tcp_segment_has_timestamps(ctx))
-		return;
-	loss = tcp_loss_acquire(ctx);
 	loss->fin_deferred = true;
-	loss->fin_tsval = ctx->header->tsval;
-	loss->fin_tsecr = ctx->header->tsecr;
+	loss->fin_tsval = tsval;
+	loss->fin_tsecr = tsecr;
 }
 
 /* Whether nothing in it is worth keeping. */

@@ -110,8 +110,9 @@ void tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una);
 /* The endpoint continues at `seq`, behind a window or more that was not captured: nothing below is outstanding. */
 void tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq);
 
-/* Stores the timestamps of the FIN in `ctx`, which is deferred until the endpoint acknowledges it. */
-void tcp_loss_set_deferred_fin(struct tcp_segment_ctx *ctx);
+/* Stores the timestamps of a FIN that is deferred until the endpoint acknowledges it. */
+void tcp_loss_set_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint, uint32_t tsval,
+			       uint32_t tsecr);
 
 /* The FIN is no longer deferred. */
 void tcp_loss_clear_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint);

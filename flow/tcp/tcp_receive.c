@@ -208,8 +208,9 @@ tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 		return;
 	e->rcv_nxt++;
 	tcp_defer_input(ctx, TCP_SLOW_FIN_DEFERRED);
-	if ((e->slow_reasons & TCP_SLOW_FIN_DEFERRED) != 0 && !tcp_endpoint_fin_is_acked(e))
-		tcp_loss_set_deferred_fin(ctx);
+	if ((e->slow_reasons & TCP_SLOW_FIN_DEFERRED) != 0 && !tcp_endpoint_fin_is_acked(e) &&
+	    (t->options & TCP_OPTION_TIMESTAMPS) != 0)
+		tcp_loss_set_deferred_fin(ctx->table, ctx->flow, ctx->endpoint, t->tsval, t->tsecr);
 }
 
 static void

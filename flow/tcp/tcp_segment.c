@@ -110,12 +110,10 @@ tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind)
 
 /* Longest time until an ACK is captured: two round trips between the capture point and the endpoint, if known. */
 static uint64_t
-tcp_deferral_ns(const struct tcp_segment_ctx *ctx)
+tcp_deferral_ns(const struct flow_table *table, const struct tcp_endpoint *peer)
 {
-	uint64_t least = flow_table_limits(ctx->table)->tcp_reply_ns, trips = ctx->peer->srtt_us * 2000ull;
+	uint64_t least = flow_table_limits(table)->tcp_reply_ns, trips = peer->srtt_us * 2000ull;
 
-	if (tcp_syn_ack_is_deferred(ctx->ep))
-		return TCP_SYN_ACK_DEFERRAL_NS;
 	if (trips == 0)
 		return TCP_DEFERRAL_MAX_NS;
 	return trips < least ? least : trips > TCP_DEFERRAL_MAX_NS ? TCP_DEFERRAL_MAX_NS : trips;
@@ -127,6 +125,18 @@ tcp_deferred_input(const struct tcp_endpoint *e, unsigned reason)
 	if (reason == TCP_SLOW_SYN_ACK_DEFERRED)
 		return e->state == TCP_STATE_SYN_SENT ? TCP_INPUT_RECV_SYN_ACK : TCP_INPUT_RECV_ACK_OF_FIN;
 	return reason == TCP_SLOW_FIN_DEFERRED ? TCP_INPUT_RECV_FIN : TCP_INPUT_RECV_RST;
+}
+
+void
+tcp_defer(struct flow_table *table, struct flow *flow, unsigned endpoint, unsigned reason, uint64_t now)
+{
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+
+	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
+	e->slow_reasons |= (uint8_t)reason;
+	e->wait_until =
+	    deadline_add(now, tcp_syn_ack_is_deferred(e) ? TCP_SYN_ACK_DEFERRAL_NS
+							 : tcp_deferral_ns(table, &flow->tcp[1 - endpoint]));
 }
 
 void
@@ -143,9 +153,7 @@ tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason)
 		tcp_apply_input(ctx, input);
 		return;
 	}
-	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
-	e->slow_reasons |= (uint8_t)reason;
-	e->wait_until = deadline_add(ctx->now, tcp_deferral_ns(ctx));
+	tcp_defer(ctx->table, ctx->flow, ctx->endpoint, reason, ctx->now);
 	/* Every connection has a SYN,ACK: without an answer it takes effect when the attempt would be given up. */
 	if (input != TCP_INPUT_RECV_SYN_ACK)
 		ctx->changed = true;

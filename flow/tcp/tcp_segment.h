@@ -25,6 +25,16 @@ struct tcp_repeat {
 	struct send_log_result log; /* earlier transmissions of its first byte */
 };
 
+/* Longest validity of TS.Recent while a connection is idle (TCP_PAWS_WRAP of Linux: half of what a clock of 1 MHz
+ * counts). */
+#define TCP_TIMESTAMP_VALID_NS (2147 * NANOSECONDS)
+
+static inline bool
+tcp_timestamps_are_valid(const struct flow *flow, uint64_t now)
+{
+	return now <= flow->last_seen || now - flow->last_seen <= TCP_TIMESTAMP_VALID_NS;
+}
+
 /* An endpoint of a flow.  The empty instruction hides that it is an element of an array, because gcc would compute its
  * address again for each field. */
 static inline struct tcp_endpoint *
@@ -76,6 +86,9 @@ void tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind);
  * of its FIN is captured between the data and the RST.  That ACK (TCP_SLOW_FIN_ACK_DEFERRED) waits for the answer, too.
  */
 void tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason);
+
+/* Starts the wait of such an input, which has an effect in the endpoint's state. */
+void tcp_defer(struct flow_table *table, struct flow *flow, unsigned endpoint, unsigned reason, uint64_t now);
 
 /* Updates the flow's class and deadline after a state change. */
 void tcp_segment_end(struct tcp_segment_ctx *ctx);

@@ -6,7 +6,8 @@ unit_tests += \
 	%D%/test_tcp_ignored \
 	%D%/test_tcp_loss \
 	%D%/test_tcp_machine \
-	%D%/test_tcp_order
+	%D%/test_tcp_order \
+	%D%/test_tcp_usual
 
 # 11 s: every combination of up to four losses, duplicates and delays.
 slow_unit_tests += %D%/test_tcp_exhaustive
