@@ -121,6 +121,20 @@ flow_table_free(struct flow_table *table)
 	free(table);
 }
 
+/* Prefetches the memory of the flow that is created next. */
+static void
+flow_table_prefetch_next(const struct flow_table *table)
+{
+	flow_index next = table->free_head != 0 ? table->free_head : table->high_water + 1;
+
+	__builtin_prefetch(&table->cold[next], 1);
+	__builtin_prefetch(&table->hot[next], 1);
+	__builtin_prefetch(&table->hot[next].tcp[0], 1);
+	__builtin_prefetch(&table->hot[next].tcp[1], 1);
+	if (table->records.entries != NULL)
+		record_prefetch(&table->records.entries[next]);
+}
+
 /* Reuses the most recently freed flow, which is still in the caches. */
 static flow_index
 flow_table_alloc_index(struct flow_table *table)
@@ -128,11 +142,10 @@ flow_table_alloc_index(struct flow_table *table)
 	flow_index index = table->free_head;
 
 	if (index == 0)
-		return ++table->high_water;
-	table->free_head = table->cold[index].evict_next;
-	__builtin_prefetch(&table->cold[table->free_head], 1);
-	if (table->records.entries != NULL)
-		record_prefetch(&table->records.entries[table->free_head]);
+		index = ++table->high_water;
+	else
+		table->free_head = table->cold[index].evict_next;
+	flow_table_prefetch_next(table);
 	return index;
 }
 
