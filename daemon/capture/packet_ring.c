@@ -18,8 +18,8 @@
 /* Where the address of a frame's sender follows the header of the frame: TPACKET_ALIGN() without its sign. */
 #define ADDRESS_OFFSET ((sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) & ~(TPACKET_ALIGNMENT - 1ul))
 
-/* How far ahead of a frame the ring is prefetched: some small frames.  Three cache lines are the kernel's header of such
- * a frame and the frame. */
+/* How far ahead of a frame the ring is prefetched: some small frames.  Three cache lines are the kernel's header of
+ * such a frame and the frame. */
 #define RING_PREFETCH_BYTES 1024
 #define RING_PREFETCH_LINES 3
 
