@@ -390,7 +390,9 @@ report_read_note(const char *line, void *context)
 		if (strcmp(name, "frames") == 0)
 			capture->read = value;
 		else if (strcmp(name, "truncated") == 0)
-			capture->truncated = value;
+			capture->truncated += value;
+		else if (strcmp(name, "anomaly.truncated-record") == 0)
+			capture->shortened = value;
 		else if (strcmp(name, "capture.dropped") == 0 || strcmp(name, "capture.interface-dropped") == 0)
 			capture->dropped += value;
 		else if (strcmp(name, "capture.damaged") == 0)

@@ -65,6 +65,7 @@ struct report_capture {
 	size_t rejections_count;
 	uint64_t dropped;				     /* frames that the kernel or an interface dropped */
 	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
+	uint64_t shortened; /* of the truncated packets: shorter than IP says, and complete as the capture says */
 	uint64_t read;	 /* counter of netobsd: frames, with those outside of --from and --to */
 	uint64_t packet; /* id of the frame that was counted last, 0 it is read */
 	uint64_t time;	 /* its time stamp */

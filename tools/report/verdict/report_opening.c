@@ -119,7 +119,8 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 		report_write(sentence, "No connection attempt timed out or was repeated without an answer.");
 		return;
 	}
-	if (report_worst_is_not_captured(sentence, capture)) {
+	if (report_worst_is_not_captured(sentence, capture) && !report_worst_sends(sentence, capture, REPORT_SERVER) &&
+	    !report_worst_sends(sentence, capture, REPORT_CLIENT)) {
 		sentence->weight = count;
 		cause = ", perhaps because the capture has one direction only, as of other connections";
 	}

@@ -71,15 +71,23 @@ report_count_missing(const struct report_capture *capture)
 static uint64_t
 report_truncated(struct report_sentence *sentence, const struct report_capture *capture)
 {
-	bool most = 2 * capture->truncated >= capture->frames.count;
+	uint64_t cut = capture->truncated > capture->shortened ? capture->truncated - capture->shortened : 0;
+	bool most = 2 * cut >= capture->frames.count;
 
-	if (capture->truncated == 0)
-		return 0;
-	report_write(sentence,
-		     "%sThe snapshot length is too small: %" PRIu64 " of %zu packets are cut in their headers%s.",
-		     report_space(sentence), capture->truncated, capture->frames.count,
-		     most ? ", so that this page lacks most of the traffic" : "");
-	return (most ? 1000000 : 0) + 5 * capture->truncated;
+	if (cut > 0)
+		report_write(sentence,
+			     "%sThe snapshot length is too small: %" PRIu64
+			     " of %zu packets are cut in their headers%s.",
+			     report_space(sentence), cut, capture->frames.count,
+			     most ? ", so that this page lacks most of the traffic" : "");
+	if (capture->shortened > 0)
+		report_write(sentence,
+			     "%s%" PRIu64
+			     " packet%s shorter than the length in the IP header, although the capture says "
+			     "that %s captured whole.",
+			     report_space(sentence), capture->shortened, capture->shortened == 1 ? " is" : "s are",
+			     capture->shortened == 1 ? "it was" : "they were");
+	return (most && cut > 0 ? 1000000 : 0) + 5 * cut + (capture->shortened > 0);
 }
 
 /* Nothing is missing in the capture, as far as its connections show. */
