@@ -335,9 +335,9 @@ def check_findings():
     """Evidence with several packets, without a ladder, and what is named in ladder and head."""
     page.open_page("lost")
     check("the packets of a slow answer", page.texts("#verdict-slow-server a")[0],
-          "192.0.2.1:40000 → 198.51.100.2:81, request in packet 15 and again in packet 16, answer in packet 17")
+          "192.0.2.1:40000 → 198.51.100.2:81, request in packet 15 and again in packet 16, answer in packet 18")
     page.click("#verdict-slow-server a")
-    check("its link marks the answer", marked_packet(), "17")
+    check("its link marks the answer", marked_packet(), "18")
     page.open_page("queries")
     check("the packets of DNS queries", [t.split(", ")[1] for t in page.texts("#verdict-dns a")],
           ["packet 3", "packet 4"])

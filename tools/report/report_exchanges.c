@@ -103,6 +103,16 @@ report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture
 	return all;
 }
 
+static enum report_answer_kind
+report_exchange_kind(const struct report_exchange *exchange, int64_t us)
+{
+	if (exchange->hole)
+		return REPORT_ANSWER_HOLE;
+	if (exchange->unacknowledged && us >= REPORT_SLOW_ANSWER_US)
+		return REPORT_ANSWER_UNACKNOWLEDGED;
+	return exchange->reaction ? REPORT_ANSWER_REACTION : REPORT_ANSWER_SERVER;
+}
+
 /* The request has its answer: sets the times of the record.  `again`: the answer is a retransmission. */
 static void
 report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t packet, bool again)
@@ -120,9 +130,7 @@ report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t 
 			return;
 		answer.waited_us = answer.server_us = record->answer_max_us;
 	}
-	kind = &exchange->answers[exchange->hole       ? REPORT_ANSWER_HOLE
-				  : exchange->reaction ? REPORT_ANSWER_REACTION
-						       : REPORT_ANSWER_SERVER];
+	kind = &exchange->answers[report_exchange_kind(exchange, answer.server_us)];
 	if (answer.server_us > kind->server_us)
 		*kind = answer;
 	waited = &exchange->answers[REPORT_ANSWER_WAITED];
@@ -181,12 +189,16 @@ report_exchange_segment(struct report_exchange *exchange, struct report_line *li
 	bool again = report_line_number(line, "tcps_retransmit", 0) == 1;
 	uint64_t sent = (uint64_t)report_line_number(line, "tcps_snd_bytes", 0);
 	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
+	uint64_t sent_segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
+	uint64_t received_segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
 	uint32_t sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
 	uint32_t acknowledged = (uint32_t)report_line_number(line, "tcp_ack", 0);
 	unsigned flags = (unsigned)report_line_number(line, "tcp_flags", 0);
 
 	if (!client) {
 		report_exchange_data(exchange, now, next - ((flags & REPORT_FLAG_FIN) != 0) - (uint32_t)sent);
+		exchange->unacknowledged =
+		    exchange->last_copy != exchange->request && sent_segments == exchange->received_segments + 1;
 		if (exchange->waits && sent > exchange->received &&
 		    (int32_t)(acknowledged - exchange->end_sequence) >= 0)
 			report_exchange_answer(exchange, now, packet, again);
@@ -194,6 +206,7 @@ report_exchange_segment(struct report_exchange *exchange, struct report_line *li
 	}
 	exchange->sent = now;
 	exchange->last_copy = packet;
+	exchange->received_segments = received_segments;
 	if (again && exchange->request != 0)
 		return;
 	exchange->request = packet;

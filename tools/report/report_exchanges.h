@@ -12,6 +12,9 @@
  * the server may be such a reaction, or the next command of a quick client.
  *
  * The capture may lack data of the server, too, which may be the answer.
+ *
+ * A TCP acknowledges data within 500 ms (RFC 9293).  If a request was sent again and a late answer is the first segment
+ * of the server after the last copy, that copy, or what the server sent for it, was lost, too.
  */
 #ifndef NETOBS_REPORT_EXCHANGES_H
 #define NETOBS_REPORT_EXCHANGES_H
@@ -44,8 +47,10 @@ struct report_exchange {
 	uint32_t end_sequence;	     /* after it; TCP */
 	bool waits;		     /* it has no answer yet */
 	bool reaction;		     /* it may be a reaction to data of the server; TCP */
-	bool hole;		     /* data of the server is missing after it; TCP */
-	bool has_base;		     /* `base` is known; TCP */
+	uint64_t received_segments;  /* segments of the server before the last copy; TCP */
+	bool unacknowledged; /* it was sent again, and the answer is the first segment after the last copy; TCP */
+	bool hole;	     /* data of the server is missing after it; TCP */
+	bool has_base;	     /* `base` is known; TCP */
 	uint32_t base; /* the server's next sequence number less its captured bytes: grows by what is missing; TCP */
 	struct report_answer answers[REPORT_ANSWER_KINDS];
 };

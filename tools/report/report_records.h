@@ -82,10 +82,11 @@ struct report_answer {
 
 /* Answers of a connection, each the slowest of its kind. */
 enum report_answer_kind {
-	REPORT_ANSWER_WAITED,	/* of all, by waited_us */
-	REPORT_ANSWER_SERVER,	/* by server_us, as the others: of those that are of neither of these kinds */
-	REPORT_ANSWER_REACTION, /* data of the server after a reaction of its client (report_exchanges.h) */
-	REPORT_ANSWER_HOLE,	/* data of the server is missing before it: the answer may be among that */
+	REPORT_ANSWER_WAITED,	      /* of all, by waited_us */
+	REPORT_ANSWER_SERVER,	      /* by server_us, as the others: of those that are of neither of these kinds */
+	REPORT_ANSWER_REACTION,	      /* data of the server after a reaction of its client (report_exchanges.h) */
+	REPORT_ANSWER_UNACKNOWLEDGED, /* no copy of the request was acknowledged before (report_exchanges.h) */
+	REPORT_ANSWER_HOLE,	      /* data of the server is missing before it: the answer may be among that */
 	REPORT_ANSWER_KINDS
 };
 
@@ -116,7 +117,7 @@ struct report_record {
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
 	struct report_answer *answers; /* of all kinds, if examined (report_exchanges.h); NULL otherwise; not owned */
 	uint64_t greeting_us; /* from the handshake to the first data of a server that sends first, if slow; 0 none */
-	uint64_t queued_us; /* longest time in which the client sent requests, and the server no data */
+	uint64_t queued_us;   /* longest time in which the client sent requests, and the server no data */
 	uint64_t missing;     /* bytes that an end acknowledges although the capture does not have them */
 	uint64_t score;
 	int detail; /* number of its detail; -1 none */

@@ -100,8 +100,8 @@ verdict_case lost
 is "a lost request or answer makes no slow server" "$(text slow-server)" \
 	"On 2 connections the server sent nothing for 500 ms or longer after data of the client; the longest time was 900.000 ms, of 198.51.100.2 port 81. On 2 connections an answer took that long only because it or its request was sent again, the longest 1.220 s: that is the time of the network."
 is "the packets of requests and answers" "$(evidence slow-server)" \
-	"[(81, 'request in packet 15 and again in packet 16, answer in packet 17'), (82, 'request in packet 28, answer in packet 29'), (80, 'request in packet 4 and again in packet 6, answer in packet 7'), (83, 'request in packet 37, answer sent again in packet 39')]"
-is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server']['evidence']]")" "[17, 29, 7, 39]"
+	"[(81, 'request in packet 15 and again in packet 16, answer in packet 18'), (82, 'request in packet 29, answer in packet 30'), (80, 'request in packet 4 and again in packet 6, answer in packet 7'), (83, 'request in packet 38, answer sent again in packet 40')]"
+is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server']['evidence']]")" "[18, 30, 7, 40]"
 verdict_case replies
 is "a short reply to the server's data needs no answer" "$(text slow-server)" \
 	"On 2 connections the server sent nothing for 500 ms or longer after data of the client; the longest time was 13.170 s, of 198.51.100.2 port 82. On 2 other connections the server sent nothing for up to 12.999 s after a short reply of the client to its data, which may need no answer (to a heartbeat, for example)."
@@ -110,6 +110,9 @@ is "the packets of these" "$(evidence slow-server)" \
 verdict_case holes
 is "an answer that may be in a hole of the capture" "$(text slow-server)" \
 	"On 1 connection the server sent nothing for 500 ms or longer after data of the client; the longest time was 1.510 s, of 198.51.100.2 port 81. On 1 other connection the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."
+verdict_case unacknowledged
+is "a server that does not acknowledge a request that is sent again" "$(text slow-server) $(evidence slow-server)" \
+	"No answer was measured. On 1 connection the server sent nothing for 900.000 ms, not even an ACK, after a request that was sent again: what it sent was lost, or the last copy, too. [(80, 'request in packet 4 and again in packet 6, answer in packet 7')]"
 verdict_case first_holes
 is "the first answer is in a hole of the capture" "$(text slow-server)" \
 	"No answer was measured. On 3 connections the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."

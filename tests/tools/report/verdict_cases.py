@@ -11,6 +11,7 @@ lost      one server answers at once, but a request to it is lost; another is sl
 replies   a client that replies to the server's data at once: in few bytes, in many, and late; and in few bytes while another
           request has no answer yet
 holes     a slow answer, before which the capture lacks data of the server; one behind such a hole
+unacknowledged  a request that is sent again, and has no ACK before its answer comes 0.9 s later
 first_holes  requests of whose answers the capture lacks the first segment; one goes on in segments without PSH
 fast_open a SYN with a request, which is lost twice
 greeting  a server that sends first, 10 s after the handshake; another one that is quick, but sends that again after 0.6 s
@@ -154,7 +155,7 @@ def lost(capture):
     quick.segment(0.4, 0, PSH | ACK, b"request", back=7).segment(1.3, 0, PSH | ACK, b"request", back=7)
     quick.segment(1.32, 1, PSH | ACK, b"x" * 100).segment(1.33, 0, ACK).close(1.4)
     slow = Connection(capture, 81).open(2).segment(2.1, 0, PSH | ACK, b"request")
-    slow.segment(2.4, 0, PSH | ACK, b"request", back=7)
+    slow.segment(2.4, 0, PSH | ACK, b"request", back=7).segment(2.41, 1, ACK)
     slow.segment(3.3, 1, PSH | ACK, b"x" * 100).segment(3.31, 0, ACK).close(3.4)
     both = Connection(capture, 82).open(4).segment(4.1, 0, PSH | ACK, b"request")
     both.segment(4.8, 0, PSH | ACK, b"request", back=7).segment(4.82, 1, PSH | ACK, b"x" * 100)
@@ -186,6 +187,12 @@ def holes(capture):
         c.segment(port + 0.3, 1, PSH | ACK, b"answer").segment(port + 0.4, 0, PSH | ACK, b"request" * 20)
         c.next[1] += 0 if before else 1000
         c.segment(port + 1.1 + port / 100, 1, PSH | ACK, b"answer").segment(port + 2.9, 0, ACK).close(port + 3)
+
+
+def unacknowledged(capture):
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"request")
+    c.segment(0.4, 0, PSH | ACK, b"request", back=7).segment(1, 0, PSH | ACK, b"request", back=7)
+    c.segment(1.9, 1, PSH | ACK, b"answer").segment(1.91, 0, ACK).close(2)
 
 
 def first_holes(capture):

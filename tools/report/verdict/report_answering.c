@@ -35,6 +35,12 @@ report_measure_reaction(const struct report_record *record)
 	return report_measure_kind(record, REPORT_ANSWER_REACTION);
 }
 
+static uint64_t
+report_measure_unacknowledged(const struct report_record *record)
+{
+	return report_measure_reaction(record) == 0 ? report_measure_kind(record, REPORT_ANSWER_UNACKNOWLEDGED) : 0;
+}
+
 /* The time of a slow answer whose packets were not found. */
 static uint64_t
 report_unfound_us(const struct report_record *record)
@@ -51,7 +57,9 @@ report_measure_hole(const struct report_record *record)
 {
 	if (record->missing > 0 && report_unfound_us(record) > 0)
 		return report_unfound_us(record);
-	return report_measure_reaction(record) == 0 ? report_measure_kind(record, REPORT_ANSWER_HOLE) : 0;
+	return report_measure_reaction(record) == 0 && report_measure_unacknowledged(record) == 0
+		   ? report_measure_kind(record, REPORT_ANSWER_HOLE)
+		   : 0;
 }
 
 static uint64_t
@@ -66,7 +74,7 @@ report_measure_lost_answer(const struct report_record *record)
 {
 	return report_record_answer_is_found(record) && report_measure_answer(record) == 0 &&
 		       record->greeting_us == 0 && report_measure_reaction(record) == 0 &&
-		       report_measure_hole(record) == 0
+		       report_measure_unacknowledged(record) == 0 && report_measure_hole(record) == 0
 		   ? (uint64_t)record->answer_max_us
 		   : 0;
 }
@@ -165,6 +173,17 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 		report_write_time(sentence, longest);
 		report_write(sentence, " after a short reply of the client to its data, which may need no answer (to a "
 				       "heartbeat, for example).");
+	}
+	count = report_gather_answers(sentence, capture, report_measure_unacknowledged, REPORT_ANSWER_UNACKNOWLEDGED,
+				      &longest);
+	sentence->weight += 10 * count;
+	if (count > 0) {
+		report_write(sentence, " On %" PRIu64 "%s connection%s the server sent nothing for %s", count, other,
+			     report_plural(count), count > 1 ? "up to " : "");
+		report_write_time(sentence, longest);
+		report_write(sentence,
+			     ", not even an ACK, after a request that was sent again: what it sent was lost, or "
+			     "the last copy, too.");
 	}
 	count = report_gather_answers(sentence, capture, report_measure_hole, REPORT_ANSWER_HOLE, &longest);
 	if (count > 0)
