@@ -157,6 +157,16 @@ report_greetings(struct report_sentence *sentence, const struct report_capture *
 	return count;
 }
 
+/* Writes how many connections there are, what happens on them, and the longest time of that. */
+static void
+report_write_up_to(struct report_sentence *sentence, uint64_t count, const char *other, const char *what,
+		   uint64_t longest)
+{
+	report_write(sentence, " On %" PRIu64 "%s connection%s %s %s", count, other, report_plural(count), what,
+		     count > 1 ? "up to " : "");
+	report_write_time(sentence, longest);
+}
+
 /* Answers that were slow, perhaps or certainly not because of the server. */
 static void
 report_other_answers(struct report_sentence *sentence, const struct report_capture *capture)
@@ -168,9 +178,7 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 
 	sentence->weight += 3 * count;
 	if (count > 0) {
-		report_write(sentence, " On %" PRIu64 "%s connection%s the server sent nothing for %s", count, other,
-			     report_plural(count), count > 1 ? "up to " : "");
-		report_write_time(sentence, longest);
+		report_write_up_to(sentence, count, other, "the server sent nothing for", longest);
 		report_write(sentence, " after a short reply of the client to its data, which may need no answer (to a "
 				       "heartbeat, for example).");
 	}
@@ -178,9 +186,7 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 				      &longest);
 	sentence->weight += 10 * count;
 	if (count > 0) {
-		report_write(sentence, " On %" PRIu64 "%s connection%s the server sent nothing for %s", count, other,
-			     report_plural(count), count > 1 ? "up to " : "");
-		report_write_time(sentence, longest);
+		report_write_up_to(sentence, count, other, "the server sent nothing for", longest);
 		report_write(sentence,
 			     ", not even an ACK, after a request that was sent again: what it sent was lost, or "
 			     "the last copy, too.");
@@ -203,9 +209,7 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 	count = report_gather_answers(sentence, capture, report_measure_unfound, REPORT_ANSWER_WAITED, &longest);
 	sentence->weight += 10 * count;
 	if (count > 0) {
-		report_write(sentence, " On %" PRIu64 "%s connection%s an answer took %s", count, other,
-			     report_plural(count), count > 1 ? "up to " : "");
-		report_write_time(sentence, longest);
+		report_write_up_to(sentence, count, other, "an answer took", longest);
 		report_write(sentence,
 			     ", perhaps the time of the network: its packets were not searched for, or not found.");
 	}
