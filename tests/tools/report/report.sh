@@ -50,7 +50,7 @@ is "reset, by which end" "$(text reset)" \
 is "without answer" "$(text no-answer)" \
 	"1 connection attempt had no answer: the host is away, or a firewall drops them; for example to 198.51.100.2 port 83, an address that answers other connections."
 is "a slow server" "$(text slow-server)" \
-	"On 1 connection the server sent nothing for 500 ms or longer after data of the client; the longest time was 1.300 s, of 198.51.100.2 port 81."
+	"On 1 connection nothing came from the server for 500 ms or longer after data of the client; the longest time was 1.300 s, of 198.51.100.2 port 81."
 is "a client that thinks is no slow server" "$(text slow-client)" \
 	"On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is handshake, waiting for the client, transfer, or idle."
 is "a closed window, of which end" "$(text zero-window | sed 's/,* for at most.*//')" \
@@ -98,21 +98,21 @@ is "probes of a closed window with data are no retransmissions" "$(text retransm
 is "in the ladder neither" "$(data "[s[8] for s in data['details'][0]['segments'] if s[8]]")" "[6, 6, 6, 6]"
 verdict_case lost
 is "a lost request or answer makes no slow server" "$(text slow-server)" \
-	"On 2 connections the server sent nothing for 500 ms or longer after data of the client; the longest time was 900.000 ms, of 198.51.100.2 port 81. On 2 connections an answer took that long only because it or its request was sent again, the longest 1.220 s: that is the time of the network."
+	"On 2 connections nothing came from the server for 500 ms or longer after data of the client; the longest time was 900.000 ms, of 198.51.100.2 port 81. On 2 connections an answer took that long only because it or its request was sent again, the longest 1.220 s: that is the time of the network."
 is "the packets of requests and answers" "$(evidence slow-server)" \
 	"[(81, 'request in packet 15 and again in packet 16, answer in packet 18'), (82, 'request in packet 29, answer in packet 30'), (80, 'request in packet 4 and again in packet 6, answer in packet 7'), (83, 'request in packet 38, answer sent again in packet 40')]"
 is "the link goes to the answer" "$(data "[e[1] for e in verdict['slow-server']['evidence']]")" "[18, 30, 7, 40]"
 verdict_case replies
 is "a short reply to the server's data needs no answer" "$(text slow-server)" \
-	"On 2 connections the server sent nothing for 500 ms or longer after data of the client; the longest time was 13.170 s, of 198.51.100.2 port 82. On 2 other connections the server sent nothing for up to 12.999 s after a short reply of the client to its data, which may need no answer (to a heartbeat, for example)."
+	"On 2 connections nothing came from the server for 500 ms or longer after data of the client; the longest time was 13.170 s, of 198.51.100.2 port 82. On 2 other connections nothing came from the server for up to 12.999 s after a short reply of the client to its data, which may need no answer (to a heartbeat, for example)."
 is "the packets of these" "$(evidence slow-server)" \
 	"[(82, 'request in packet 27, answer in packet 29'), (81, 'request in packet 16, answer in packet 18'), (80, 'request in packet 5, answer in packet 7'), (83, 'request in packet 40, answer in packet 41')]"
 verdict_case holes
 is "an answer that may be in a hole of the capture" "$(text slow-server)" \
-	"On 1 connection the server sent nothing for 500 ms or longer after data of the client; the longest time was 1.510 s, of 198.51.100.2 port 81. On 1 other connection the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."
+	"On 1 connection nothing came from the server for 500 ms or longer after data of the client; the longest time was 1.510 s, of 198.51.100.2 port 81. On 1 other connection the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."
 verdict_case unacknowledged
 is "a server that does not acknowledge a request that is sent again" "$(text slow-server) $(evidence slow-server)" \
-	"No answer was measured. On 1 connection the server sent nothing for 900.000 ms, not even an ACK, after a request that was sent again: what it sent was lost, or the last copy, too. [(80, 'request in packet 4 and again in packet 6, answer in packet 7')]"
+	"No answer was measured. On 1 connection nothing came from the server for 900.000 ms, not even an ACK, after a request that was sent again: what it sent was lost, or the last copy, too. [(80, 'request in packet 4 and again in packet 6, answer in packet 7')]"
 verdict_case first_holes
 is "the first answer is in a hole of the capture" "$(text slow-server)" \
 	"No answer was measured. On 3 connections the capture lacks data that the server sent in a pause of 500 ms or longer, perhaps the answer."
@@ -123,7 +123,7 @@ is "a request in a SYN that is lost makes no slow server" "$(text slow-server) $
 	"No server is known to have taken 500 ms or longer for an answer; the longest took 10.000 ms. On 1 connection an answer took that long only because it or its request was sent again, the longest 3.010 s: that is the time of the network. [(80, 'request in packet 1 and again in packet 4, answer in packet 5')]"
 verdict_case greeting
 is "a server that sends first, and late" "$(text slow-server) $(evidence slow-server)" \
-	"On 1 connection the server, which sends first, sent nothing for 500 ms or longer after the handshake; the longest time was 9.980 s, of 198.51.100.2 port 25. [(25, 'packet 4')]"
+	"On 1 connection nothing came from the server, which sends first, for 500 ms or longer after the handshake; the longest time was 9.980 s, of 198.51.100.2 port 25. [(25, 'packet 4')]"
 is "makes no slow client" "$(text slow-client)" "On no connection of 1 s or longer is the client known to be the slow end."
 verdict_case preconnection
 is "a client that does not wait for the server" "$(text slow-server)" "No answer was measured."

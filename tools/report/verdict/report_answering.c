@@ -147,7 +147,7 @@ report_greetings(struct report_sentence *sentence, const struct report_capture *
 		return 0;
 	report_write(sentence,
 		     "%sOn %" PRIu64
-		     " connection%s the server, which sends first, sent nothing for 500 ms or longer after "
+		     " connection%s nothing came from the server, which sends first, for 500 ms or longer after "
 		     "the handshake; the longest time was ",
 		     report_space(sentence), count, report_plural(count));
 	report_write_time(sentence, capture->records.list[late.evidence[0].record].greeting_us);
@@ -178,7 +178,7 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 
 	sentence->weight += 3 * count;
 	if (count > 0) {
-		report_write_up_to(sentence, count, other, "the server sent nothing for", longest);
+		report_write_up_to(sentence, count, other, "nothing came from the server for", longest);
 		report_write(sentence, " after a short reply of the client to its data, which may need no answer (to a "
 				       "heartbeat, for example).");
 	}
@@ -186,7 +186,7 @@ report_other_answers(struct report_sentence *sentence, const struct report_captu
 				      &longest);
 	sentence->weight += 10 * count;
 	if (count > 0) {
-		report_write_up_to(sentence, count, other, "the server sent nothing for", longest);
+		report_write_up_to(sentence, count, other, "nothing came from the server for", longest);
 		report_write(sentence,
 			     ", not even an ACK, after a request that was sent again: what it sent was lost, or "
 			     "the last copy, too.");
@@ -247,7 +247,7 @@ report_answers(struct report_sentence *sentence, const struct report_capture *ca
 	if (count > 0) {
 		report_write(sentence,
 			     "On %" PRIu64
-			     " connection%s the server sent nothing for 500 ms or longer after data of the "
+			     " connection%s nothing came from the server for 500 ms or longer after data of the "
 			     "client; the longest time was ",
 			     count, report_plural(count));
 		report_write_time(sentence, longest);
