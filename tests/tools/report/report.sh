@@ -188,6 +188,9 @@ verdict_case lossy
 is "data that the capture lacks" "$(text capture)" \
 	"The capture itself has gaps, which are no fault of the network: 1 connection lacks data (1000 bytes that the receiver acknowledges)."
 is "and on which connection" "$(data "[verdict['capture']['weight'], [e[0] for e in verdict['capture']['evidence']]]")" "[60, [0]]"
+verdict_case shortened
+is "packets that are cut without a sign" "$(text capture | cut -d . -f 1)" \
+	"16 packets are shorter than the length in the IP header, although the capture says that they were captured whole"
 verdict_case snap
 is "a snapshot length that cuts headers" "$(data "[data['verdict'][0]['topic'], data['connections']]") $(text capture)" \
 	"['capture', 4] The snapshot length is too small: 18 of 26 packets are cut in their headers, so that this page lacks most of the traffic."
