@@ -81,7 +81,7 @@ peek_send_stamp(const struct frame_peek *peek)
 				      0;
 }
 
-/* The options of a PEEK_SEGMENT or PEEK_TCP, behind the fixed header. */
+/* The options of a segment, from PEEK_SEGMENT to PEEK_TCP. */
 static inline struct slice
 peek_tcp_options(const struct frame_peek *peek)
 {
@@ -92,7 +92,7 @@ peek_tcp_options(const struct frame_peek *peek)
 
 enum { IPV4_SRC_MIN = 0x01000000 }; /* RFC 1122 section 3.2.1.3: no source is in 0.0.0.0/8 */
 
-/* A TCP segment that is neither PEEK_TCP nor PEEK_FIN; the cursor is behind its fixed header. */
+/* A TCP segment that is neither PEEK_TCP nor PEEK_FIN; the cursor is after its fixed header. */
 static inline enum peek_kind
 peek_segment(struct frame_peek *peek, struct cursor *c)
 {

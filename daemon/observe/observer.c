@@ -221,7 +221,7 @@ observer_update_local_epoch(struct observer *o)
 
 /* Compares each enabled probe with what the fast path and screened packets lack. */
 static void
-observer_count_probes(struct observer *o)
+observer_compare_probes(struct observer *o)
 {
 	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
 		if (!semaphores_enabled(probe))
@@ -244,7 +244,7 @@ observer_check_probes(struct observer *o)
 	o->untraced = o->fast = true;
 	o->screened = false;
 	if (!o->window.limited || o->window.phase == WINDOW_OPEN)
-		observer_count_probes(o);
+		observer_compare_probes(o);
 	flow_table_omit_states(o->flows, o->untraced && o->listener == NULL);
 	if (o->screened)
 		emitter_select_screened(o->emitter);

@@ -8,6 +8,7 @@
 
 #include "daemon/observe/observer.h"
 #include "probes/sites.h"
+#include "tests/lib/other_programs.h"
 
 enum { FLOWS = 1 << 16 };
 
@@ -17,7 +18,7 @@ enum { HEAP_NUMBERS = 1 << 15, HEAP_TURNS = 40 };
 #define HEAP_REFERENCE_NS 1400000.0
 #define SLOWNESS_MAX 4.0
 
-/* Measurements of a sequence above the limit; those behind the first ones wait. */
+/* Measurements of a sequence above the limit; later ones wait. */
 enum { RETRIES = 40, RETRIES_AT_ONCE = 10 };
 
 struct cost_meter {
@@ -195,15 +196,6 @@ cost_meter_measure(struct cost_meter *meter, const struct cost_frame *frames, un
 	return cost_meter_result(meter, count);
 }
 
-/* Waits for the load of other programs to pass, which takes the memory that a frame needs from the caches. */
-static void
-cost_wait_for_other_programs(void)
-{
-	const struct timespec wait = {.tv_nsec = 500000000};
-
-	nanosleep(&wait, NULL); /* no event: other programs do not say when they have ended */
-}
-
 struct cost_result
 cost_meter_confirm(struct cost_meter *meter, const struct cost_frame *frames, unsigned count, unsigned runs,
 		   cost_prepare *prepare, double limit)
@@ -212,7 +204,7 @@ cost_meter_confirm(struct cost_meter *meter, const struct cost_frame *frames, un
 
 	for (unsigned i = 1; i < RETRIES && limit > 0 && result.dearest_ns > limit; i++) {
 		if (i >= RETRIES_AT_ONCE)
-			cost_wait_for_other_programs();
+			wait_for_other_programs();
 		again = cost_meter_measure(meter, frames, count, runs, prepare);
 		if (again.dearest_ns < result.dearest_ns)
 			result = again;

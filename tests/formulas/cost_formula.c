@@ -11,6 +11,7 @@
 
 #include "formulas/formula.h"
 #include "tests/formulas/firing_sample.h"
+#include "tests/lib/other_programs.h"
 
 #define MEASUREMENTS 1000u
 #define ROUNDS	     40u
@@ -43,15 +44,6 @@ cost_measure(const struct formula *formula, struct firing *firing, unsigned eval
 	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / evaluations;
 }
 
-/* Waits for the load of other programs to pass. */
-static void
-cost_wait(void)
-{
-	const struct timespec wait = {.tv_nsec = 500000000};
-
-	nanosleep(&wait, NULL); /* no event: other programs do not say when they have ended */
-}
-
 /* The least cost of an evaluation; it is measured again while it is above the limit. */
 static double
 cost_of_definition(const char *text, unsigned evaluations, double limit)
@@ -70,7 +62,7 @@ cost_of_definition(const char *text, unsigned evaluations, double limit)
 		double cost;
 
 		if (i > 0 && i % MEASUREMENTS == 0)
-			cost_wait();
+			wait_for_other_programs();
 		cost = cost_measure(formula, firing_sample_fire(&sample, PROBE_TCP_RECEIVE), evaluations);
 		least = cost < least ? cost : least;
 	}

@@ -5,6 +5,7 @@ EXTRA_LIBRARIES = libtests.a
 libtests_a_SOURCES = \
 	%D%/json_check.c \
 	%D%/json_check.h \
+	%D%/other_programs.h \
 	%D%/scratch_dir.c \
 	%D%/scratch_dir.h \
 	%D%/tcp_fixture.h \

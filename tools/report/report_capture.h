@@ -36,6 +36,7 @@ struct report_timeout {
 	uint16_t id;
 };
 
+/* Timeouts that are kept: a power of two. */
 #define REPORT_TIMEOUTS 4096u
 
 struct report_unanswered {

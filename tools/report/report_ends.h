@@ -42,7 +42,7 @@ struct report_request_event {
 	uint64_t segments; /* segments that the server had sent before it */
 	uint64_t row;	   /* requests since the last data of the server, with this one */
 	uint64_t first;	   /* time of the first request of this row */
-	uint32_t length; /* payload bytes of its last segment */
+	uint32_t length;   /* payload bytes of its last segment */
 };
 
 /* Times ns since the epoch; packet ids 0: none. */
@@ -52,16 +52,16 @@ struct report_end_events {
 	uint64_t closed_packet;		 /* the segment that closed the window last */
 	uint64_t closed_time;		 /* its time */
 	uint64_t closed_segments;	 /* segments that the end had sent by the last one that shows it closed */
-	uint32_t missing;	   /* bytes that its latest such segment acknowledges and the capture does not have */
-	uint64_t missing_segments; /* segments that it had sent by then */
-	uint64_t greeting_us;	   /* of a server that sends first, and late: until its first data; 0 none */
 	bool resends;			 /* it has sent data again that was not acknowledged */
 	struct report_repeats repeats;
 	struct report_request_event request;
-	uint64_t queued_ns;		     /* longest time from the first to the last request of a row */
-	uint64_t too_big_packet;	     /* latest ICMP error that a packet of it was too big for the path */
+	uint64_t queued_ns;		 /* longest time from the first to the last request of a row */
+	uint64_t greeting_us;		 /* of a server that sends first, and late: until its first data; 0 none */
+	uint64_t missing_segments;	 /* segments that it had sent when it acknowledged missing data last */
+	uint32_t missing;		 /* bytes that it acknowledged then and the capture does not have */
+	uint64_t too_big_packet;	 /* latest ICMP error that a packet of it was too big for the path */
 	uint64_t too_big_time;
-	uint64_t finish_time;		     /* its first FIN or RST; 0 none */
+	uint64_t finish_time;		 /* its first FIN or RST; 0 none */
 	struct report_opening syn_again; /* the latest SYN or SYN-ACK that it has sent again */
 	struct report_opening syn_ack;	 /* its first SYN-ACK */
 };

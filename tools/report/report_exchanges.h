@@ -42,16 +42,16 @@ struct report_exchange {
 	uint64_t asked, sent;	     /* its last new segment, and the last copy of any part of it */
 	uint64_t request, last_copy; /* their packet ids; 0: no request was captured yet */
 	uint64_t received;	     /* bytes of answers before it; TCP */
+	uint64_t received_segments;  /* segments of the server before the last copy; TCP */
 	uint64_t server_sent;	     /* the latest data of the server; 0 none; TCP */
 	uint32_t sequence;	     /* of its first byte; TCP */
 	uint32_t end_sequence;	     /* after it; TCP */
+	uint32_t base;		     /* next sequence number of the server less its captured bytes; TCP */
+	bool has_base;		     /* `base` is known; it grows by what the capture lacks */
 	bool waits;		     /* it has no answer yet */
 	bool reaction;		     /* it may be a reaction to data of the server; TCP */
-	uint64_t received_segments;  /* segments of the server before the last copy; TCP */
-	bool unacknowledged; /* it was sent again, and the answer is the first segment after the last copy; TCP */
-	bool hole;	     /* data of the server is missing after it; TCP */
-	bool has_base;	     /* `base` is known; TCP */
-	uint32_t base; /* the server's next sequence number less its captured bytes: grows by what is missing; TCP */
+	bool unacknowledged;	     /* sent again, and the answer is the first segment after the last copy; TCP */
+	bool hole;		     /* data of the server is missing after it; TCP */
 	struct report_answer answers[REPORT_ANSWER_KINDS];
 };
 

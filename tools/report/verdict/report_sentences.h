@@ -23,8 +23,11 @@ report_make_sentence report_refused, report_resets;
 /* report_opening.c */
 report_make_sentence report_no_answer, report_half_open, report_handshakes;
 
+/* report_slow_answers.c */
+report_make_sentence report_answers;
+
 /* report_answering.c */
-report_make_sentence report_answers, report_unanswered_requests, report_silent, report_dns, report_clients;
+report_make_sentence report_unanswered_requests, report_silent, report_dns, report_clients;
 
 /* report_transfer.c */
 report_make_sentence report_windows, report_retransmissions;

@@ -11,6 +11,7 @@ netobs_report_SOURCES += \
 	%D%/report_sentence.c \
 	%D%/report_sentence.h \
 	%D%/report_sentences.h \
+	%D%/report_slow_answers.c \
 	%D%/report_transfer.c \
 	%D%/report_verdict.c \
 	%D%/report_verdict.h
