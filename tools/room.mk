@@ -24,6 +24,8 @@ netobsctl_SOURCES = \
 	%D%/stream.h \
 	%D%/stream_files.c \
 	%D%/stream_files.h \
+	%D%/unnamed_file.c \
+	%D%/unnamed_file.h \
 	%D%/write.c \
 	%D%/write.h \
 	%D%/write_client.c \

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "tools/complete_file.h"
 #include "tools/control_client.h"
+#include "tools/unnamed_file.h"
 
 /* The length of a chunk that is the reason why the capture ends. */
 #define CHUNK_ERROR UINT32_MAX
@@ -211,33 +211,11 @@ write_client_run(const struct write_request *request, struct written_capture *wr
 	return write_request_run(request->socket, request->arguments, path, &transfer, written);
 }
 
-/* Opens a file without a name in $TMPDIR; -1 with `error`. */
-static int
-write_open_temporary(char *error, size_t size)
-{
-	const char *directory = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd;
-
-	if (directory == NULL || *directory == '\0')
-		directory = "/tmp";
-	if (snprintf(path, sizeof path, "%s/netobs.XXXXXX", directory) >= (int)sizeof path) {
-		snprintf(error, size, "TMPDIR is too long");
-		return -1;
-	}
-	fd = mkstemp(path);
-	if (fd < 0)
-		snprintf(error, size, "%s: %s", directory, strerror(errno));
-	else
-		unlink(path);
-	return fd;
-}
-
 int
 write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size)
 {
 	struct write_transfer transfer = {
-	    .output = write_open_temporary(error, size), .error = error, .error_size = size};
+	    .output = unnamed_file_open("/tmp", error, size), .error = error, .error_size = size};
 	char arguments[40];
 
 	written->failure = EIO;

@@ -7,6 +7,7 @@ endif
 netobs_connfs_SOURCES = \
 	tools/complete_file.c \
 	tools/control_client.c \
+	tools/unnamed_file.c \
 	tools/write_client.c \
 	tools/connections/connection_list.c \
 	tools/replay/history.c \

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/unnamed_file.h"
+
 #define SNAPLEN	     262144
 #define BUFFER_BYTES (16 << 20)
 
@@ -43,25 +45,16 @@ static bool __attribute__((format(printf, 2, 3))) report_live_fail(struct report
 static FILE *
 report_live_file(struct report_live *live)
 {
-	const char *directory = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd, copy;
+	int fd = unnamed_file_open("/var/tmp", live->message, sizeof(live->message)), copy;
 	FILE *file;
 
-	if (directory == NULL || *directory == '\0')
-		directory = "/var/tmp";
-	snprintf(path, sizeof(path), "%s/netobs-report.XXXXXX", directory);
-	fd = mkstemp(path);
-	if (fd < 0) {
-		report_live_fail(live, "cannot write to %s: %s", directory, strerror(errno));
+	if (fd < 0)
 		return NULL;
-	}
-	unlink(path);
 	/* netobsd inherits the descriptor; the file of pcap_dump_close() is another one. */
 	copy = dup(fd);
 	file = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (file == NULL)
-		report_live_fail(live, "cannot write to %s: %s", directory, strerror(errno));
+		report_live_fail(live, "cannot write to the capture: %s", strerror(errno));
 	snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", fd);
 	return file;
 }

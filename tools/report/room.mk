@@ -3,6 +3,7 @@
 
 libexec_PROGRAMS = netobs-report
 netobs_report_SOURCES = \
+	tools/unnamed_file.c \
 	%D%/report_capture.c \
 	%D%/report_capture.h \
 	%D%/report_data.c \
