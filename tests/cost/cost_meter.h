@@ -7,7 +7,7 @@
  * consecutive frames, as many as a stream may queue: work that one frame does for those before it, such as delivering
  * what they queued, counts for all of them.
  *
- * A single frame has no limit of 10 us, because one call of flow_table_run_timers() has no bound: it runs every
+ * A single frame has no limit of 20 us, because one call of flow_table_run_timers() has no bound: it runs every
  * timer that is due, and distributes the flows of a tick and of a lap.  2,048 UDP flows that expire together
  * (udp-expiry of cost_known.c) take 0.11 ms untraced and 0.21 ms traced in one frame. For each of these flows a frame
  * has arrived, and a share of 0.1 us belongs to that frame. A budget for each call would bound neither a replay,
