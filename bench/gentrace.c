@@ -2,14 +2,17 @@
 /*
  * gentrace: writes a capture file of artificial, well-formed traffic.
  *
- *	gentrace [-n packets] [-c concurrent] [-l payload] [-r rounds] [-4 percent] [-t percent] [-u percent] [-s seed]
- *		[-k packets] [-S] FILE
+ *	gentrace [-n packets] [-c concurrent] [-l payload] [-f frame] [-a] [-r rounds] [-4 percent] [-t percent]
+ *		[-u percent] [-s seed] [-k packets[-most]] [-S] FILE
  *
  * The same options and seed give the same bytes.  TCP connections are complete (handshake, request and response
  * rounds with timestamps, FIN both ways); `concurrent` of them are under way at any time, each packet belonging to
  * one chosen at random.  -t is the share of TCP, -u of UDP, the rest is ICMP echo; -4 the share of IPv4.  -k stops
  * each connection after so many packets and begins another one: a TCP connection is established after three,
- * and -S, which is -k 1, makes a SYN-only trace.
+ * and -S, which is -k 1, makes a SYN-only trace.  With -k packets-most the lengths vary between these two, with as
+ * many connections from 2 to 3 packets as from 4 to 7, from 8 to 15 and so on, and TCP connections of at least seven
+ * packets close.  -f sets the length of frames with payload instead of that of the payload; with -a each end of a TCP
+ * connection sends data in turn, without segments that only acknowledge.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -24,13 +27,16 @@ struct gen_connection {
 	uint32_t seq[2];	 /* next to send, client first */
 	uint16_t sport, dport;
 	uint16_t step;
+	uint16_t packets; /* after which it is stopped; 0: none */
 	uint8_t protocol;
 	uint8_t version;
 };
 
 struct options {
 	unsigned long packets, concurrent, payload, rounds, ipv4, tcp, udp;
-	unsigned long packets_each; /* packets after which a connection is stopped; 0: none */
+	unsigned long frame;			       /* length of frames with payload; 0: `payload` is set */
+	unsigned long packets_each, packets_each_most; /* packets after which a connection is stopped; 0: none */
+	bool only_data;				       /* no pure acknowledgements */
 	uint64_t seed;
 	const char *file;
 };
@@ -193,6 +199,21 @@ gen_put_icmp(uint8_t *frame, const struct gen_connection *t, bool reply, size_t 
 	return headers + length;
 }
 
+/* Packets of a connection: as many connections have 2^n to 2^(n + 1) - 1 of them for each n. */
+static uint16_t
+gen_random_packets(const struct options *o)
+{
+	unsigned long least = o->packets_each, most = o->packets_each_most;
+	unsigned doublings = 0;
+
+	if (most <= least)
+		return (uint16_t)least;
+	while (least << (doublings + 1) <= most)
+		doublings++;
+	least <<= gen_random_below(doublings + 1);
+	return (uint16_t)(least + gen_random_below((2 * least <= most ? 2 * least : most + 1) - least));
+}
+
 static void
 gen_connection_begin(struct gen_connection *t, const struct options *o)
 {
@@ -206,20 +227,50 @@ gen_connection_begin(struct gen_connection *t, const struct options *o)
 	    .dport = (uint16_t)("\x50\x16\x19\x35"[gen_random_below(4)]),
 	    .protocol = kind < o->tcp ? 6 : kind < o->tcp + o->udp ? 17 : 1,
 	    .version = gen_random_below(100) < o->ipv4 ? 4 : 6,
+	    .packets = gen_random_packets(o),
 	};
+}
+
+/* Bytes of payload of a frame that carries any. */
+static size_t
+gen_payload(const struct gen_connection *t, const struct options *o)
+{
+	size_t headers = (t->version == 4 ? 34u : 54u) + (t->protocol == 6 ? 32u : 8u);
+
+	return o->frame == 0 ? o->payload : o->frame > headers ? o->frame - headers : 0;
+}
+
+/* A segment between handshake and close, with or without data. */
+static size_t
+gen_put_segment(uint8_t *frame, struct gen_connection *t, const struct options *o, unsigned long step, uint32_t clock)
+{
+	if (o->only_data)
+		return gen_put_tcp(frame, t, step % 2 != 0, 0x18, gen_payload(t, o), clock);
+	/* request, ACK, response, ACK */
+	return gen_put_tcp(frame, t, step % 4 == 1 || step % 4 == 2, step % 2 != 0 ? 0x10 : 0x18,
+			   step % 2 != 0 ? 0 : gen_payload(t, o), clock);
+}
+
+/* Packets of a TCP connection between handshake and close. */
+static unsigned long
+gen_segments(const struct gen_connection *t, const struct options *o)
+{
+	return o->packets_each_most != 0 && t->packets >= 7 ? t->packets - 7u : 4 * o->rounds;
 }
 
 /* The next packet of a connection.  Returns its length; 0 when the connection has ended. */
 static size_t
 gen_connection_next(uint8_t *frame, struct gen_connection *t, const struct options *o, uint32_t clock)
 {
-	unsigned long step = t->step++, rounds = o->rounds;
+	unsigned long step = t->step++, segments = gen_segments(t, o);
 
+	if (t->packets != 0 && step >= t->packets)
+		return 0;
 	if (t->protocol != 6) {
-		if (step >= 2 * rounds)
+		if (o->packets_each_most == 0 && step >= 2 * o->rounds)
 			return 0;
-		return t->protocol == 17 ? gen_put_udp(frame, t, step % 2 != 0, o->payload)
-					 : gen_put_icmp(frame, t, step % 2 != 0, o->payload);
+		return t->protocol == 17 ? gen_put_udp(frame, t, step % 2 != 0, gen_payload(t, o))
+					 : gen_put_icmp(frame, t, step % 2 != 0, gen_payload(t, o));
 	}
 	if (step < 3) {
 		static const uint8_t opening[3] = {0x02, 0x12, 0x10};
@@ -227,10 +278,9 @@ gen_connection_next(uint8_t *frame, struct gen_connection *t, const struct optio
 		return gen_put_tcp(frame, t, step == 1, opening[step], 0, clock);
 	}
 	step -= 3;
-	if (step < 4 * rounds) /* request, ACK, response, ACK */
-		return gen_put_tcp(frame, t, step % 4 == 1 || step % 4 == 2, step % 2 != 0 ? 0x10 : 0x18,
-				   step % 2 != 0 ? 0 : o->payload, clock);
-	step -= 4 * rounds;
+	if (step < segments)
+		return gen_put_segment(frame, t, o, step, clock);
+	step -= segments;
 	if (step < 4) {
 		static const uint8_t closing[4] = {0x11, 0x10, 0x11, 0x10};
 
@@ -267,7 +317,7 @@ gen_write_trace(const struct options *o, FILE *out)
 		struct gen_connection *t = &connections[gen_random_below(o->concurrent)];
 		size_t length = gen_connection_next(frame, t, o, (uint32_t)(us / 1000));
 
-		if (length == 0 || (o->packets_each != 0 && t->step > o->packets_each)) {
+		if (length == 0) {
 			gen_connection_begin(t, o);
 			length = gen_connection_next(frame, t, o, (uint32_t)(us / 1000));
 		}
@@ -285,8 +335,9 @@ main(int argc, char **argv)
 			    .ipv4 = 80, .tcp = 85, .udp = 13, .seed = 1};
 	FILE *out;
 
-	for (int c; (c = getopt(argc, argv, "n:c:l:r:4:t:u:s:k:S")) != -1;) {
-		unsigned long v = optarg != NULL ? strtoul(optarg, NULL, 0) : 0;
+	for (int c; (c = getopt(argc, argv, "n:c:l:f:ar:4:t:u:s:k:S")) != -1;) {
+		char *end = "";
+		unsigned long v = optarg != NULL ? strtoul(optarg, &end, 0) : 0;
 
 		switch (c) {
 		case 'n': o.packets = v; break;
@@ -297,14 +348,20 @@ main(int argc, char **argv)
 		case 't': o.tcp = v; break;
 		case 'u': o.udp = v; break;
 		case 's': o.seed = v; break;
-		case 'k': o.packets_each = v; break;
+		case 'f': o.frame = v < 60000 ? v : 60000; break;
+		case 'a': o.only_data = true; break;
+		case 'k':
+			o.packets_each = v < UINT16_MAX ? v : UINT16_MAX;
+			v = *end == '-' ? strtoul(end + 1, NULL, 0) : 0;
+			o.packets_each_most = v < UINT16_MAX ? v : UINT16_MAX;
+			break;
 		case 'S': o.packets_each = 1; break;
 		default: return 2;
 		}
 	}
 	if (optind + 1 != argc || o.concurrent == 0) {
-		fputs("usage: gentrace [-n packets] [-c concurrent] [-l payload] [-r rounds] [-4 percent] [-t percent] "
-		      "[-u percent] [-s seed] [-k packets] [-S] FILE\n", stderr);
+		fputs("usage: gentrace [-n packets] [-c concurrent] [-l payload] [-f frame] [-a] [-r rounds] "
+		      "[-4 percent] [-t percent] [-u percent] [-s seed] [-k packets[-most]] [-S] FILE\n", stderr);
 		return 2;
 	}
 	random_state = o.seed;
