@@ -11,8 +11,8 @@
  * each connection after so many packets and begins another one: a TCP connection is established after three,
  * and -S, which is -k 1, makes a SYN-only trace.  With -k packets-most the lengths vary between these two, with as
  * many connections from 2 to 3 packets as from 4 to 7, from 8 to 15 and so on, and TCP connections of at least seven
- * packets close.  -f sets the length of frames with payload instead of that of the payload; with -a each end of a TCP
- * connection sends data in turn, without segments that only acknowledge.
+ * packets close.  -f sets the length of frames with payload instead of that of the payload; with -a both ends of a TCP
+ * connection send data in turn, without segments that only acknowledge.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -34,9 +34,10 @@ struct gen_connection {
 
 struct options {
 	unsigned long packets, concurrent, payload, rounds, ipv4, tcp, udp;
-	unsigned long frame;			       /* length of frames with payload; 0: `payload` is set */
-	unsigned long packets_each, packets_each_most; /* packets after which a connection is stopped; 0: none */
-	bool only_data;				       /* no pure acknowledgements */
+	unsigned long frame;	     /* length of frames with payload; 0: `payload` applies */
+	unsigned long packets_least; /* packets after which a connection is stopped; 0: when it closes */
+	unsigned long packets_most;  /* 0: exactly `packets_least` */
+	bool only_data;		     /* no pure acknowledgements */
 	uint64_t seed;
 	const char *file;
 };
@@ -199,11 +200,11 @@ gen_put_icmp(uint8_t *frame, const struct gen_connection *t, bool reply, size_t 
 	return headers + length;
 }
 
-/* Packets of a connection: as many connections have 2^n to 2^(n + 1) - 1 of them for each n. */
+/* Packets of a connection: each doubling of the least number, up to the most, is as likely. */
 static uint16_t
 gen_random_packets(const struct options *o)
 {
-	unsigned long least = o->packets_each, most = o->packets_each_most;
+	unsigned long least = o->packets_least, most = o->packets_most;
 	unsigned doublings = 0;
 
 	if (most <= least)
@@ -255,7 +256,7 @@ gen_put_segment(uint8_t *frame, struct gen_connection *t, const struct options *
 static unsigned long
 gen_segments(const struct gen_connection *t, const struct options *o)
 {
-	return o->packets_each_most != 0 && t->packets >= 7 ? t->packets - 7u : 4 * o->rounds;
+	return o->packets_most != 0 && t->packets >= 7 ? t->packets - 7u : 4 * o->rounds;
 }
 
 /* The next packet of a connection.  Returns its length; 0 when the connection has ended. */
@@ -267,7 +268,7 @@ gen_connection_next(uint8_t *frame, struct gen_connection *t, const struct optio
 	if (t->packets != 0 && step >= t->packets)
 		return 0;
 	if (t->protocol != 6) {
-		if (o->packets_each_most == 0 && step >= 2 * o->rounds)
+		if (o->packets_most == 0 && step >= 2 * o->rounds)
 			return 0;
 		return t->protocol == 17 ? gen_put_udp(frame, t, step % 2 != 0, gen_payload(t, o))
 					 : gen_put_icmp(frame, t, step % 2 != 0, gen_payload(t, o));
@@ -351,15 +352,19 @@ main(int argc, char **argv)
 		case 'f': o.frame = v < 60000 ? v : 60000; break;
 		case 'a': o.only_data = true; break;
 		case 'k':
-			o.packets_each = v < UINT16_MAX ? v : UINT16_MAX;
+			o.packets_least = v < UINT16_MAX ? v : UINT16_MAX;
 			v = *end == '-' ? strtoul(end + 1, NULL, 0) : 0;
-			o.packets_each_most = v < UINT16_MAX ? v : UINT16_MAX;
+			o.packets_most = v < UINT16_MAX ? v : UINT16_MAX;
 			break;
-		case 'S': o.packets_each = 1; break;
+		case 'S':
+			o.packets_least = 1;
+			o.packets_most = 0;
+			break;
 		default: return 2;
 		}
 	}
-	if (optind + 1 != argc || o.concurrent == 0) {
+	if (optind + 1 != argc || o.concurrent == 0 ||
+	    (o.packets_most != 0 && (o.packets_least == 0 || o.packets_most < o.packets_least))) {
 		fputs("usage: gentrace [-n packets] [-c concurrent] [-l payload] [-f frame] [-a] [-r rounds] "
 		      "[-4 percent] [-t percent] [-u percent] [-s seed] [-k packets[-most]] [-S] FILE\n", stderr);
 		return 2;

@@ -154,21 +154,22 @@ def frames_of(b, path):
 
 
 def print_replay(b, name, trace, limit):
-    """A replay against a bare pcap_loop(), at most `limit` times its cost."""
+    """Prints the cost of a replay against that of a bare pcap_loop(); the target is at most `limit`."""
     runs = in_turns({"floor": [os.path.join(b.build, "bench/pcap_floor"), trace], "netobsd": b.replay(trace)},
                     b.args.rounds)
     for program in runs:
         b.print_runs("replay", "%s, %s" % (name, program), runs[program], b.args.packets)
     against = ratio(runs["netobsd"], runs["floor"])
-    b.print_row("replay", name + ", netobsd / bare pcap_loop: cpu", against, "x", "at most %s" % limit, against <= limit)
-    b.print_row("replay", name + ", netobsd / bare pcap_loop: wall", ratio(runs["netobsd"], runs["floor"], "wall"), "x")
+    b.print_row("replay", name + ", netobsd / bare pcap_loop, cpu", against, "x", "at most %s" % limit,
+                against <= limit)
+    b.print_row("replay", name + ", netobsd / bare pcap_loop, wall", ratio(runs["netobsd"], runs["floor"], "wall"), "x")
 
 
 def row_replay(b):
     """The standard capture, and one with connections of many lengths: frames of 128 bytes, a fifth of UDP, all IPv4."""
     print_replay(b, "standard", b.standard(), 1.7)
     lengths = b.trace(b.args.packets, b.args.flows, "-4", "100", "-t", "80", "-u", "20", "-f", "128", "-a", "-k", "2-2000")
-    print_replay(b, "2 to 2000 packets", lengths, 2.0)
+    print_replay(b, "many lengths", lengths, 2.0)
     b.drop(lengths)
 
 
