@@ -3,7 +3,7 @@
 #
 # No frame that a host can send costs more than 20 us: the frames that are known to be dear, and a search for others.  The
 # dearest ones cost 6 to 12 us, by processor and by the memory that other programs use; a walk that grows with what a host
-# has sent costs ten times that and more.
+# has sent at least doubles that, as the first test shows.
 #
 #	NETOBS_COST_SECONDS	processor time of the search, in seconds (5)
 #	NETOBS_COST_SEED	another search (1)

@@ -18,7 +18,7 @@ enum { HEAP_NUMBERS = 1 << 15, HEAP_TURNS = 40 };
 #define HEAP_REFERENCE_NS 1400000.0
 #define SLOWNESS_MAX 4.0
 
-/* Measurements of a sequence above the limit; later ones wait. */
+/* Most measurements of a sequence that stays above the limit, and those before the first pause. */
 enum { RETRIES = 40, RETRIES_AT_ONCE = 10 };
 
 struct cost_meter {

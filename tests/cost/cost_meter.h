@@ -41,7 +41,7 @@ typedef void cost_prepare(struct observer *observer, uint64_t *now);
 struct cost_result cost_meter_measure(struct cost_meter *meter, const struct cost_frame *frames, unsigned count,
 				      unsigned runs, cost_prepare *prepare);
 
-/* Measures the sequence, and again up to 40 times while it costs more than `limit` ns (0: once): the smallest result.
+/* Measures the sequence, up to 40 times in all while it costs more than `limit` ns (0: once): the smallest result.
  * Other programs only make a measurement larger, and their load may pass. */
 struct cost_result cost_meter_confirm(struct cost_meter *meter, const struct cost_frame *frames, unsigned count,
 				      unsigned runs, cost_prepare *prepare, double limit);
