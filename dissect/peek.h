@@ -81,7 +81,7 @@ peek_send_stamp(const struct frame_peek *peek)
 				      0;
 }
 
-/* The options of a segment, from PEEK_SEGMENT to PEEK_TCP. */
+/* The TCP options; only of PEEK_SEGMENT, PEEK_FIN and PEEK_TCP. */
 static inline struct slice
 peek_tcp_options(const struct frame_peek *peek)
 {

@@ -9,19 +9,19 @@
 #include <unistd.h>
 
 int
-unnamed_file_open(const char *directory, char *error, size_t size)
+unnamed_file_open(const char *fallback, char *error, size_t size)
 {
 	const char *chosen = getenv("TMPDIR");
 	char path[PATH_MAX];
 	int fd = -1;
 
 	if (chosen == NULL || *chosen == '\0')
-		chosen = directory;
+		chosen = fallback;
 	errno = ENAMETOOLONG;
 	if (snprintf(path, sizeof path, "%s/netobs.XXXXXX", chosen) < (int)sizeof path)
 		fd = mkstemp(path);
 	if (fd < 0)
-		snprintf(error, size, "cannot write to %s: %s", chosen, strerror(errno));
+		snprintf(error, size, "cannot write to %.200s: %s", chosen, strerror(errno));
 	else
 		unlink(path);
 	return fd;

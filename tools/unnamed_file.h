@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Opens a new one in $TMPDIR, or in `directory` if that is not set: a descriptor for reading and writing, which
+/* Opens a new one in $TMPDIR, or in `fallback` if that is not set or empty: a descriptor for reading and writing, which
  * children inherit; -1 with `error`. */
-int unnamed_file_open(const char *directory, char *error, size_t size);
+int unnamed_file_open(const char *fallback, char *error, size_t size);
 
 #endif

@@ -219,9 +219,9 @@ observer_update_local_epoch(struct observer *o)
 	o->local_epoch = 1;
 }
 
-/* Compares each enabled probe with what the fast path and screened packets lack. */
+/* Sets `untraced`, `fast` and `screened` by the enabled probes. */
 static void
-observer_compare_probes(struct observer *o)
+observer_set_paths(struct observer *o)
 {
 	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
 		if (!semaphores_enabled(probe))
@@ -244,7 +244,7 @@ observer_check_probes(struct observer *o)
 	o->untraced = o->fast = true;
 	o->screened = false;
 	if (!o->window.limited || o->window.phase == WINDOW_OPEN)
-		observer_compare_probes(o);
+		observer_set_paths(o);
 	flow_table_omit_states(o->flows, o->untraced && o->listener == NULL);
 	if (o->screened)
 		emitter_select_screened(o->emitter);

@@ -2,14 +2,12 @@
 #include "tools/report/report_live.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,7 +52,7 @@ report_live_file(struct report_live *live)
 	copy = dup(fd);
 	file = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (file == NULL)
-		report_live_fail(live, "cannot write to the capture: %s", strerror(errno));
+		report_live_fail(live, "cannot open the file of the capture again: %s", strerror(errno));
 	snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", fd);
 	return file;
 }

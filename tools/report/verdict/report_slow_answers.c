@@ -46,7 +46,7 @@ report_unfound_us(const struct report_record *record)
 		   : 0;
 }
 
-/* That of an answer that is not found because the capture lacks data before it, likewise. */
+/* The time of a slow answer that is not found, because the capture lacks data before it; otherwise 0. */
 static uint64_t
 report_measure_hole(const struct report_record *record)
 {
