@@ -18,7 +18,7 @@ enum { HEAP_NUMBERS = 1 << 15, HEAP_TURNS = 40 };
 #define HEAP_REFERENCE_NS 1400000.0
 #define SLOWNESS_MAX 4.0
 
-/* Most measurements of a sequence that stays above the limit, and those before the first pause. */
+/* Most measurements of a sequence that stays above the limit, each of some runs, and those before the first pause. */
 enum { RETRIES = 40, RETRIES_AT_ONCE = 10 };
 
 struct cost_meter {
@@ -183,6 +183,16 @@ cost_meter_result(const struct cost_meter *meter, unsigned count)
 	return result;
 }
 
+/* Runs the sequence `runs` times more.  The result of all its runs. */
+static struct cost_result
+cost_meter_run_again(struct cost_meter *meter, const struct cost_frame *frames, unsigned count, unsigned runs,
+		     cost_prepare *prepare)
+{
+	for (unsigned run = 0; run < runs; run++)
+		cost_meter_run(meter, frames, count, prepare);
+	return cost_meter_result(meter, count);
+}
+
 struct cost_result
 cost_meter_measure(struct cost_meter *meter, const struct cost_frame *frames, unsigned count, unsigned runs,
 		   cost_prepare *prepare)
@@ -191,23 +201,19 @@ cost_meter_measure(struct cost_meter *meter, const struct cost_frame *frames, un
 		*probe_semaphores[i] = meter->traced;
 	for (unsigned i = 0; i < count; i++)
 		meter->least_ns[i] = 1e18;
-	for (unsigned run = 0; run < runs; run++)
-		cost_meter_run(meter, frames, count, prepare);
-	return cost_meter_result(meter, count);
+	return cost_meter_run_again(meter, frames, count, runs, prepare);
 }
 
 struct cost_result
 cost_meter_confirm(struct cost_meter *meter, const struct cost_frame *frames, unsigned count, unsigned runs,
 		   cost_prepare *prepare, double limit)
 {
-	struct cost_result result = cost_meter_measure(meter, frames, count, runs, prepare), again;
+	struct cost_result result = cost_meter_measure(meter, frames, count, runs, prepare);
 
 	for (unsigned i = 1; i < RETRIES && limit > 0 && result.dearest_ns > limit; i++) {
 		if (i >= RETRIES_AT_ONCE)
 			wait_for_other_programs();
-		again = cost_meter_measure(meter, frames, count, runs, prepare);
-		if (again.dearest_ns < result.dearest_ns)
-			result = again;
+		result = cost_meter_run_again(meter, frames, count, runs, prepare);
 	}
 	return result;
 }

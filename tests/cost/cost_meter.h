@@ -7,7 +7,7 @@
  * consecutive frames, as many as a stream may queue: work that one frame does for those before it, such as delivering
  * what they queued, counts for all of them.
  *
- * A single frame has no limit of 20 us, because one call of flow_table_run_timers() has no bound: it runs every
+ * A single frame has no limit of 10 us, because one call of flow_table_run_timers() has no bound: it runs every
  * timer that is due, and distributes the flows of a tick and of a lap.  2,048 UDP flows that expire together
  * (udp-expiry of cost_known.c) take 0.11 ms untraced and 0.21 ms traced in one frame. For each of these flows a frame
  * has arrived, and a share of 0.1 us belongs to that frame. A budget for each call would bound neither a replay,
@@ -41,8 +41,8 @@ typedef void cost_prepare(struct observer *observer, uint64_t *now);
 struct cost_result cost_meter_measure(struct cost_meter *meter, const struct cost_frame *frames, unsigned count,
 				      unsigned runs, cost_prepare *prepare);
 
-/* Measures the sequence, up to 40 times in all while it costs more than `limit` ns (0: once): the smallest result.
- * Other programs only make a measurement larger, and their load may pass. */
+/* Runs the sequence `runs` times, and as often again up to 39 times while it costs more than `limit` ns (0: never): the
+ * result of all runs.  Other programs only make a run longer, and their load may pass. */
 struct cost_result cost_meter_confirm(struct cost_meter *meter, const struct cost_frame *frames, unsigned count,
 				      unsigned runs, cost_prepare *prepare, double limit);
 
