@@ -322,11 +322,13 @@ daemon_start_servers(struct daemon_state *state)
 static bool
 daemon_confine_thread(void *context, enum thread_role role)
 {
+	static const enum sandbox_role sandbox_roles[] = {
+	    [THREAD_WORKER] = SANDBOX_WORKER, [THREAD_OWNER] = SANDBOX_OWNER, [THREAD_READER] = SANDBOX_READER};
 	const struct daemon_state *state = context;
 
 	if (!privileges_drop_in_thread(role == THREAD_WORKER, role == THREAD_OWNER))
 		return false;
-	return !state->config->seccomp || sandbox_enter_thread(role == THREAD_OWNER ? SANDBOX_OWNER : SANDBOX_WORKER);
+	return !state->config->seccomp || sandbox_enter_thread(sandbox_roles[role]);
 }
 
 /* Untrusted input is parsed from here on: drop every privilege worth stealing. */

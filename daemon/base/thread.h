@@ -9,6 +9,7 @@
 enum thread_role {
 	THREAD_WORKER, /* captures and observes frames */
 	THREAD_OWNER,  /* looks up processes */
+	THREAD_READER, /* decompresses capture files */
 };
 
 /* Gives up what a thread of this role does not need; called in the thread, before its main function.  False: the thread

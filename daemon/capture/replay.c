@@ -6,6 +6,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_debug.h"
 #include "daemon/base/progress.h"
 #include "daemon/capture/link_filters.h"
 #include "daemon/capture/pcap_common.h"
@@ -41,7 +42,8 @@ struct replay_file {
 	struct interface interface; /* of pcap files */
 	int dlt;		    /* of pcap files */
 	uint64_t records;	    /* records read so far, including filtered ones */
-	struct pcap_reader *reader; /* replaces libpcap for plain pcap files; NULL: libpcap reads */
+	struct pcap_reader *reader; /* of pcap files, unless it cannot read this one */
+	bool read_in_bulk;	    /* by `reader`, not by libpcap */
 	bool ended;
 	bool unsupported_logged; /* a link type that is not supported */
 	/* If files are read record by record: */
@@ -64,11 +66,12 @@ struct replay {
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
 	struct progress progress;
-	bool merged;	     /* files are read record by record */
-	uint64_t first_time; /* packet time of the first frame, for the pace */
-	uint64_t start_time; /* monotonic time of the first frame; 0 before */
-	bool paced;	     /* a second frame has been paced */
-	int *link_types;     /* of all files */
+	struct reader_threads *threads; /* NULL: files are decompressed by this thread */
+	bool merged;			/* files are read record by record */
+	uint64_t first_time;		/* packet time of the first frame, for the pace */
+	uint64_t start_time;		/* monotonic time of the first frame; 0 before */
+	bool paced;			/* a second frame has been paced */
+	int *link_types;		/* of all files */
 	size_t link_type_count;
 	size_t count;
 	struct replay_file files[];
@@ -95,7 +98,7 @@ replay_read_mark(const struct replay_file *file)
 	else if (file->frames != NULL)
 		at = (off_t)frame_reader_position(file->frames);
 	else
-		at = file->reader != NULL ? pcap_reader_position(file->reader) : ftello(pcap_file(file->pcap));
+		at = file->read_in_bulk ? (off_t)pcap_reader_position(file->reader) : ftello(pcap_file(file->pcap));
 	mark.bytes = at > 0 ? (uint64_t)at : 0;
 	return mark;
 }
@@ -218,8 +221,15 @@ replay_start_reader(struct replay_file *file)
 static bool
 replay_start_pcap(struct replay_file *file)
 {
+	uint8_t first[4] = {0};
+	uint32_t magic;
+
+	(void)file_stream_peek(file->stream, first, sizeof first);
+	memcpy(&magic, first, sizeof magic);
 	if (!replay_open_pcap(file))
 		return false;
+	file->reader = pcap_reader_new(file->stream, file->pcap, magic, &file->interface);
+	file->read_in_bulk = file->reader != NULL;
 	file->dlt = pcap_datalink(file->pcap);
 	file->links.pcap = file->pcap;
 	return replay_check_link_types(file, &file->dlt, 1) && replay_add_link_types(file, &file->dlt, 1);
@@ -364,9 +374,17 @@ replay_filter_frames(struct replay_file *file, struct frame *frames, unsigned co
 	return kept;
 }
 
-/* Reads the next records with the pcap reader; at the first record that it does not handle, libpcap continues. */
+/* Lets libpcap continue at the first record that the pcap reader does not handle. */
 static void
-replay_read_direct(struct replay_file *file)
+replay_hand_back(struct replay_file *file)
+{
+	file->read_in_bulk = false;
+	pcap_reader_hand_back(file->reader);
+}
+
+/* Reads the next records with the pcap reader. */
+static void
+replay_read_bulk(struct replay_file *file)
 {
 	struct frame frames[OBSERVE_BATCH];
 	unsigned count;
@@ -374,10 +392,7 @@ replay_read_direct(struct replay_file *file)
 	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_BATCH; reads++) {
 		count = pcap_reader_read(file->reader, frames, OBSERVE_BATCH);
 		if (count == 0) {
-			if (!pcap_reader_hand_back(file->reader))
-				replay_end_file(file, true);
-			pcap_reader_free(file->reader);
-			file->reader = NULL;
+			replay_hand_back(file);
 			return;
 		}
 		count = replay_filter_frames(file, frames, count);
@@ -444,15 +459,12 @@ static void
 replay_run_single(struct replay *replay)
 {
 	struct replay_file *file = &replay->files[0];
-	int fd = file_stream_plain_fd(file->stream);
 
-	if (fd >= 0 && file->pcap != NULL)
-		file->reader = pcap_reader_new(fd, file->pcap, &file->interface);
 	do {
 		if (file->frames != NULL)
 			replay_read_reader(file);
-		else if (file->reader != NULL)
-			replay_read_direct(file);
+		else if (file->read_in_bulk)
+			replay_read_bulk(file);
 		else
 			replay_read_libpcap(file);
 	} while (replay_poll_loop(replay) && !file->ended && !batch_is_complete(replay->batch));
@@ -487,6 +499,11 @@ replay_read_one(struct replay_file *file, struct frame *frame)
 				return false;
 		}
 		return true;
+	}
+	if (file->read_in_bulk) {
+		if (pcap_reader_read(file->reader, frame, 1) == 1)
+			return true;
+		replay_hand_back(file);
 	}
 	got = pcap_next_ex(file->pcap, &header, &data);
 	if (got == 1) {
@@ -703,12 +720,35 @@ replay_link_types(const struct input *input, size_t *count)
 	return replay->link_types;
 }
 
+/* With several workers, all but this thread decompress the files ahead.  Without memory for that this one does it. */
+static void
+replay_start_threads(struct replay *replay)
+{
+	const unsigned wanted = replay->config->workers - 1;
+	size_t files = 0;
+	int error;
+
+	replay->threads = reader_threads_new(replay->count);
+	if (replay->threads == NULL)
+		return;
+	for (size_t i = 0; i < replay->count; i++)
+		files += file_stream_read_ahead(replay->files[i].stream, replay->threads);
+	error = reader_threads_start(replay->threads, wanted);
+	if (error != 0)
+		log_warning("cannot start a thread that decompresses: %s", strerror(error));
+	else
+		log_debug(DEBUG_CAPTURE, "threads that decompress: %zu; compressed files: %zu",
+			  wanted < files ? wanted : files, files);
+}
+
 static enum input_result
 replay_run(struct input *input, struct batch *batch)
 {
 	struct replay *replay = (struct replay *)input;
 
 	replay->batch = batch;
+	if (replay->config->workers > 1)
+		replay_start_threads(replay);
 	progress_begin(&replay->progress, replay->config->print != PRINT_OFF);
 	replay->merged = replay->count > 1 || replay->config->replay_speed > 0;
 	if (!replay->merged)
@@ -716,6 +756,8 @@ replay_run(struct input *input, struct batch *batch)
 	else
 		replay_run_merged(replay);
 	progress_hide(&replay->progress);
+	reader_threads_free(replay->threads);
+	replay->threads = NULL;
 	replay->batch = NULL;
 	return replay->counters.damaged > 0 ? INPUT_DAMAGED : INPUT_DONE;
 }

@@ -11,6 +11,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/capture_file/decompress.h"
+#include "daemon/capture_file/reader_threads.h"
 
 #define INPUT_BYTES  (128u * 1024)
 #define STREAM_BYTES (256u * 1024)
@@ -30,9 +31,14 @@ struct file_stream {
 	void *decompress_state;
 	off_t offset; /* bytes that the reader has received */
 	const char *error;
-	uint8_t peeked[PEEK_BYTES]; /* the last `peeked_left` of `peeked_end` bytes are not received yet */
-	size_t peeked_end, peeked_left;
+	uint8_t peeked[PEEK_BYTES]; /* the first bytes */
+	size_t peeked_count;
+	const uint8_t *unread; /* bytes that are received before all others */
+	size_t unread_count;
 	char error_text[192];
+	struct read_queue *queue; /* NULL: the stream is not read ahead */
+	const uint8_t *ahead;	  /* bytes of the queue that are not received yet */
+	size_t ahead_left;
 	struct decompress_buffers input; /* in, in_left: bytes read but not used yet */
 	uint8_t buffer[INPUT_BYTES];
 	char stream_buffer[STREAM_BYTES];
@@ -140,9 +146,9 @@ file_stream_decompress(struct file_stream *stream, char *to, size_t size)
 			if (!file_stream_fill(stream, 1))
 				return -1;
 		}
-		if (input->in_left == 0 && (stream->may_end || loop_is_stopped(stream->loop)))
-			return 0;
-		if (input->in_left == 0 && stream->eof) {
+		if (input->in_left == 0 && (stream->may_end || !stream->eof))
+			return 0; /* the end, or the loop was stopped */
+		if (input->in_left == 0) {
 			file_stream_set_error(stream, "break off");
 			return -1;
 		}
@@ -166,67 +172,114 @@ file_stream_produce(struct file_stream *stream, char *to, size_t size)
 				      : file_stream_decompress(stream, to, size);
 }
 
+/* The next bytes, read by another thread. */
+static ssize_t
+file_stream_copy_ahead(struct file_stream *stream, void *to, size_t size)
+{
+	if (stream->ahead_left == 0) {
+		ssize_t got = read_queue_next(stream->queue, &stream->ahead);
+
+		if (got <= 0)
+			return got;
+		stream->ahead_left = (size_t)got;
+	}
+	size = size < stream->ahead_left ? size : stream->ahead_left;
+	memcpy(to, stream->ahead, size);
+	stream->ahead += size;
+	stream->ahead_left -= size;
+	return (ssize_t)size;
+}
+
 size_t
 file_stream_peek(struct file_stream *stream, uint8_t *to, size_t size)
 {
 	ssize_t got = 1;
 
-	while (got > 0 && stream->peeked_end < size && stream->peeked_end < PEEK_BYTES) {
-		got = file_stream_produce(stream, (char *)stream->peeked + stream->peeked_end,
-					  PEEK_BYTES - stream->peeked_end);
+	while (got > 0 && stream->peeked_count < size && stream->peeked_count < PEEK_BYTES) {
+		got = file_stream_produce(stream, (char *)stream->peeked + stream->peeked_count,
+					  PEEK_BYTES - stream->peeked_count);
 		if (got > 0)
-			stream->peeked_end += (size_t)got;
+			stream->peeked_count += (size_t)got;
 	}
-	stream->peeked_left = stream->peeked_end;
-	size = size < stream->peeked_end ? size : stream->peeked_end;
+	stream->unread = stream->peeked;
+	stream->unread_count = stream->peeked_count;
+	size = size < stream->peeked_count ? size : stream->peeked_count;
 	memcpy(to, stream->peeked, size);
 	return size;
+}
+
+static ssize_t
+file_stream_copy_unread(struct file_stream *stream, void *to, size_t size)
+{
+	size_t n = stream->unread_count < size ? stream->unread_count : size;
+
+	memcpy(to, stream->unread, n);
+	stream->unread += n;
+	stream->unread_count -= n;
+	return (ssize_t)n;
 }
 
 ssize_t
 file_stream_read(struct file_stream *stream, void *to, size_t size)
 {
-	size_t peeked = stream->peeked_left < size ? stream->peeked_left : size;
-	ssize_t given = (ssize_t)peeked;
+	ssize_t given;
 
-	if (peeked > 0) {
-		memcpy(to, stream->peeked + stream->peeked_end - stream->peeked_left, peeked);
-		stream->peeked_left -= peeked;
-	} else {
+	if (stream->unread_count > 0)
+		given = file_stream_copy_unread(stream, to, size);
+	else if (stream->queue != NULL)
+		given = file_stream_copy_ahead(stream, to, size);
+	else
 		given = file_stream_produce(stream, to, size);
-	}
 	if (given > 0)
 		stream->offset += given;
 	return given;
 }
 
+void
+file_stream_unread(struct file_stream *stream, const void *bytes, size_t count)
+{
+	stream->unread = bytes;
+	stream->unread_count = count;
+	stream->offset -= (off_t)count;
+}
+
+/* The source of the queue. */
+static ssize_t
+file_stream_produce_ahead(void *stream, void *to, size_t size)
+{
+	return file_stream_produce(stream, to, size);
+}
+
+bool
+file_stream_read_ahead(struct file_stream *stream, struct reader_threads *threads)
+{
+	if (stream->plain_file && stream->format != NULL)
+		stream->queue = reader_threads_add(threads, file_stream_produce_ahead, stream);
+	return stream->queue != NULL;
+}
+
 /* ----------------------------------------------------------------------------------------- libpcap's stream */
 
+/* The first read returns the header of the capture, and nothing that stdio would buffer: another reader than libpcap can
+ * go on behind it. */
 static ssize_t
 file_stream_cookie_read(void *cookie, char *to, size_t size)
 {
-	ssize_t given = file_stream_read(cookie, to, size);
+	struct file_stream *stream = cookie;
+	off_t header = FILE_STREAM_PCAP_HEADER - stream->offset;
+	ssize_t given = file_stream_read(stream, to, header > 0 && size > (size_t)header ? (size_t)header : size);
 
 	if (given < 0)
 		errno = EIO;
 	return given;
 }
 
-/* Supports ftello(), and seeking within a plain file. */
+/* Supports ftello(). */
 static int
 file_stream_cookie_seek(void *cookie, off64_t *offset, int whence)
 {
-	struct file_stream *stream = cookie;
+	const struct file_stream *stream = cookie;
 
-	if (whence == SEEK_SET && file_stream_plain_fd(stream) >= 0) {
-		if (lseek(stream->fd, *offset, SEEK_SET) < 0)
-			return -1;
-		stream->input.in_left = 0;
-		stream->peeked_left = 0;
-		stream->eof = false;
-		stream->offset = *offset;
-		return 0;
-	}
 	if (whence != SEEK_CUR || *offset != 0) {
 		errno = ESPIPE;
 		return -1;
@@ -339,12 +392,6 @@ file_stream_free(struct file_stream *stream)
 	free(stream);
 }
 
-int
-file_stream_plain_fd(const struct file_stream *stream)
-{
-	return stream->plain_file && stream->format == NULL && stream->fd != STDIN_FILENO ? stream->fd : -1;
-}
-
 bool
 file_stream_is_file(const struct file_stream *stream)
 {
@@ -363,7 +410,8 @@ uint64_t
 file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset)
 {
 	off_t at = stream->plain_file ? lseek(stream->fd, 0, SEEK_CUR) : 0;
-	double used = at > 0 ? (double)at - (double)stream->input.in_left : 0;
+	/* What is read ahead is known only to the threads, and small. */
+	double used = at > 0 ? (double)at - (stream->queue == NULL ? (double)stream->input.in_left : 0) : 0;
 
 	if (stream->format == NULL)
 		return offset;

@@ -11,6 +11,10 @@
 #include <sys/types.h>
 
 #include "daemon/base/loop.h"
+#include "daemon/capture_file/reader_threads.h"
+
+/* Bytes of the header of a pcap file. */
+#define FILE_STREAM_PCAP_HEADER 24
 
 struct file_stream;
 
@@ -31,12 +35,17 @@ size_t file_stream_peek(struct file_stream *stream, uint8_t *to, size_t size);
  * on an error. */
 ssize_t file_stream_read(struct file_stream *stream, void *to, size_t size);
 
-/* Returns the stream, to be read and closed by libpcap; closing it does not free `stream`.  ftello() counts
- * decompressed bytes; fseeko() works only in a plain, uncompressed file.  NULL if out of memory.  Call it once. */
-FILE *file_stream_fopen(struct file_stream *stream);
+/* Gives back the last bytes: they are read again.  They are borrowed until then. */
+void file_stream_unread(struct file_stream *stream, const void *bytes, size_t count);
 
-/* The descriptor of a plain, uncompressed file, which may be read with pread() too; otherwise -1. */
-int file_stream_plain_fd(const struct file_stream *stream);
+/* Lets threads decompress the stream ahead, after file_stream_detect_format().  False, with nothing changed, if the
+ * stream is not compressed or no file, or if out of memory.  Free the threads first. */
+bool file_stream_read_ahead(struct file_stream *stream, struct reader_threads *threads);
+
+/* Returns the stream, to be read and closed by libpcap; closing it does not free `stream`.  ftello() counts
+ * decompressed bytes.  Behind the header of a pcap file nothing is buffered, and file_stream_read() may go on there.
+ * NULL if out of memory.  Call it once. */
+FILE *file_stream_fopen(struct file_stream *stream);
 
 /* Whether it is a file, perhaps compressed: reading never waits. */
 bool file_stream_is_file(const struct file_stream *stream);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/capture_file/pcap_reader.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NANOSECONDS 1000000000u
 
@@ -14,7 +12,7 @@
 /* Bytes per read: small enough to be still in the second-level cache when they are parsed. */
 #define READ_BYTES (128u * 1024)
 
-enum { FILE_HEADER = 24, VERSION_MAJOR = 2, VERSION_MINOR = 4 };
+enum { VERSION_MAJOR = 2, VERSION_MINOR = 4 };
 
 /* As in the file (pcap-savefile(5)). */
 struct pcap_record_header {
@@ -24,33 +22,28 @@ struct pcap_record_header {
 _Static_assert(sizeof(struct pcap_record_header) == 16, "a record header has no padding");
 
 struct pcap_reader {
-	pcap_t *pcap;
+	struct file_stream *stream;
 	const struct interface *interface;
-	int fd;
 	int dlt;
 	uint32_t max_caplen;  /* a record with a larger caplen is left to libpcap */
 	uint32_t ns_per_unit; /* nanoseconds per unit of `fraction` */
 	uint32_t units_per_second;
-	off_t offset;	      /* file offset of the next read */
-	uint32_t at, end;     /* range of the buffer not parsed yet */
+	uint64_t offset;  /* bytes of the stream up to `end` */
+	uint32_t at, end; /* range of the buffer not parsed yet */
 	_Alignas(64) uint8_t buffer[sizeof(struct pcap_record_header) + CAPLEN_MAX + READ_BYTES];
 };
 
 /* Nanoseconds per time stamp unit, by the magic number; 0 if the file is no classic capture in this byte order. */
 static uint32_t
-pcap_reader_time_unit(int fd)
+pcap_reader_time_unit(uint32_t magic)
 {
-	uint32_t magic;
-
-	if (pread(fd, &magic, sizeof magic, 0) != sizeof magic)
-		return 0;
 	return magic == 0xa1b2c3d4 ? 1000 : magic == 0xa1b23c4d ? 1 : 0;
 }
 
 struct pcap_reader *
-pcap_reader_new(int fd, pcap_t *pcap, const struct interface *interface)
+pcap_reader_new(struct file_stream *stream, pcap_t *pcap, uint32_t magic, const struct interface *interface)
 {
-	uint32_t scale = pcap_reader_time_unit(fd), snapshot = (uint32_t)pcap_snapshot(pcap);
+	uint32_t scale = pcap_reader_time_unit(magic), snapshot = (uint32_t)pcap_snapshot(pcap);
 	struct pcap_reader *reader;
 
 	if (scale == 0 || pcap_is_swapped(pcap) || pcap_major_version(pcap) != VERSION_MAJOR ||
@@ -59,14 +52,13 @@ pcap_reader_new(int fd, pcap_t *pcap, const struct interface *interface)
 	reader = aligned_alloc(_Alignof(struct pcap_reader), sizeof *reader);
 	if (reader == NULL)
 		return NULL;
-	reader->pcap = pcap;
+	reader->stream = stream;
 	reader->interface = interface;
-	reader->fd = fd;
 	reader->dlt = pcap_datalink(pcap);
 	reader->max_caplen = snapshot < CAPLEN_MAX ? snapshot : CAPLEN_MAX;
 	reader->ns_per_unit = scale;
 	reader->units_per_second = NANOSECONDS / scale;
-	reader->offset = FILE_HEADER;
+	reader->offset = FILE_STREAM_PCAP_HEADER;
 	reader->at = reader->end = 0;
 	return reader;
 }
@@ -88,13 +80,11 @@ pcap_reader_fill(struct pcap_reader *reader)
 	memmove(reader->buffer, reader->buffer + reader->at, left);
 	reader->at = 0;
 	reader->end = left;
-	do
-		got = pread(reader->fd, reader->buffer + left, space < READ_BYTES ? space : READ_BYTES, reader->offset);
-	while (got < 0 && errno == EINTR);
+	got = file_stream_read(reader->stream, reader->buffer + left, space < READ_BYTES ? space : READ_BYTES);
 	if (got <= 0)
 		return false;
 	reader->end += (uint32_t)got;
-	reader->offset += got;
+	reader->offset += (uint64_t)got;
 	return true;
 }
 
@@ -154,14 +144,14 @@ pcap_reader_read(struct pcap_reader *reader, struct frame *frames, unsigned coun
 	return taken;
 }
 
-off_t
+uint64_t
 pcap_reader_position(const struct pcap_reader *reader)
 {
-	return reader->offset - (off_t)(reader->end - reader->at);
+	return reader->offset - (reader->end - reader->at);
 }
 
-bool
-pcap_reader_hand_back(struct pcap_reader *reader)
+void
+pcap_reader_hand_back(const struct pcap_reader *reader)
 {
-	return fseeko(pcap_file(reader->pcap), pcap_reader_position(reader), SEEK_SET) == 0;
+	file_stream_unread(reader->stream, reader->buffer + reader->at, reader->end - reader->at);
 }

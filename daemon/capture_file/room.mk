@@ -15,4 +15,6 @@ libdaemon_a_SOURCES += \
 	%D%/pcapng_interfaces.c \
 	%D%/pcapng_interfaces.h \
 	%D%/pcapng_reader.c \
+	%D%/reader_threads.c \
+	%D%/reader_threads.h \
 	%D%/snoop_reader.c

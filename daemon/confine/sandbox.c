@@ -19,11 +19,15 @@
 
 /* Filters of threads, in the kernel's form.  They are made before the process is confined. */
 static struct sandbox_program {
-	enum sandbox_role role;
+	enum sandbox_role role, process; /* of the thread, and of the process that has such threads */
 	const char *name;
 	struct sock_filter *instructions; /* NULL: not made yet */
 	unsigned short count;
-} programs[] = {{.role = SANDBOX_WORKER, .name = "workers"}, {.role = SANDBOX_OWNER, .name = "owner threads"}};
+} programs[] = {
+    {.role = SANDBOX_WORKER, .process = SANDBOX_LIVE, .name = "workers"},
+    {.role = SANDBOX_OWNER, .process = SANDBOX_LIVE, .name = "owner threads"},
+    {.role = SANDBOX_READER, .process = SANDBOX_REPLAY, .name = "reader threads"},
+};
 
 /* --------------------------------------------------------------------------------------------------- making filters */
 
@@ -145,10 +149,11 @@ sandbox_program_make(struct sandbox_program *program)
 }
 
 static bool
-sandbox_make_programs(void)
+sandbox_make_programs(enum sandbox_role process)
 {
 	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
-		if (programs[i].instructions == NULL && !sandbox_program_make(&programs[i]))
+		if (programs[i].process == process && programs[i].instructions == NULL &&
+		    !sandbox_program_make(&programs[i]))
 			return false;
 	return true;
 }
@@ -173,9 +178,9 @@ sandbox_enter_thread(enum sandbox_role role)
 /* -------------------------------------------------------------------------------------------- filter of the process */
 
 static bool
-sandbox_load_filter(bool live)
+sandbox_load_filter(enum sandbox_role process)
 {
-	scmp_filter_ctx filter = sandbox_make_filter(live ? SANDBOX_LIVE : SANDBOX_REPLAY);
+	scmp_filter_ctx filter = sandbox_make_filter(process);
 	int status;
 
 	if (filter == NULL)
@@ -192,7 +197,9 @@ sandbox_load_filter(bool live)
 bool
 sandbox_enter(bool live)
 {
-	if ((live && !sandbox_make_programs()) || !sandbox_load_filter(live)) {
+	enum sandbox_role process = live ? SANDBOX_LIVE : SANDBOX_REPLAY;
+
+	if (!sandbox_make_programs(process) || !sandbox_load_filter(process)) {
 		log_error("cannot install the system-call filter: %s; --no-seccomp runs without it", strerror(errno));
 		return false;
 	}

@@ -5,8 +5,8 @@
  * does not need.  Calls that only an intruder would make (run a program, trace a process, load code into the kernel)
  * kill the process.
  *
- * A filter applies to a thread and to those that it creates.  The threads of a process that observes interfaces add a
- * filter of their own, which allows less.
+ * A filter applies to a thread and to those that it creates.  The threads beside the main thread add a filter of their
+ * own, which allows less.
  */
 #ifndef NETOBS_DAEMON_CONFINE_SANDBOX_H
 #define NETOBS_DAEMON_CONFINE_SANDBOX_H
@@ -19,8 +19,8 @@
  * a message logged, if the filter is not in force afterwards; nothing must be parsed then. */
 bool sandbox_enter(bool live);
 
-/* After sandbox_enter(true): adds the filter for `role` to that of the calling thread.  False, with a message logged,
- * on failure. */
+/* After sandbox_enter(), live for workers and owner threads, otherwise for reader threads: adds the filter for `role` to
+ * that of the calling thread.  False, with a message logged, on failure. */
 bool sandbox_enter_thread(enum sandbox_role role);
 
 #endif

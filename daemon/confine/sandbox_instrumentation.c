@@ -49,7 +49,7 @@ static const struct sandbox_rule instruments[] = {
 
 const struct sandbox_table sandbox_instrumentation = {
     .purpose = "instrumentation",
-    .roles = SANDBOX_REPLAY | SANDBOX_LIVE | SANDBOX_WORKER | SANDBOX_OWNER,
+    .roles = SANDBOX_REPLAY | SANDBOX_LIVE | SANDBOX_WORKER | SANDBOX_OWNER | SANDBOX_READER,
     .rules = instruments,
     .count = sizeof instruments / sizeof instruments[0],
 };

@@ -24,8 +24,9 @@
 	 .conditions = {{.argument = (which), .mask = UINT32_MAX, .value = (wanted)}, \
 			{.argument = (other), .mask = UINT32_MAX, .value = (other_wanted)}}}
 
-#define PROCESSES (SANDBOX_REPLAY | SANDBOX_LIVE)
-#define ALL_ROLES (PROCESSES | SANDBOX_WORKER | SANDBOX_OWNER)
+#define PROCESSES    (SANDBOX_REPLAY | SANDBOX_LIVE)
+#define LIVE_THREADS (SANDBOX_WORKER | SANDBOX_OWNER)
+#define ALL_ROLES    (PROCESSES | LIVE_THREADS | SANDBOX_READER)
 
 #define FOR_WRITING (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
 
@@ -49,6 +50,11 @@ static const struct sandbox_rule reading[] = {
     CALL(newfstatat),
     CALL(readlinkat),
     CALL(getdents64),
+};
+
+/* The files of a replay, which are open. */
+static const struct sandbox_rule reading_open_files[] = {
+    CALL(read),
 };
 
 /* Other calls for the same purpose, which libraries make. */
@@ -204,7 +210,8 @@ static const struct sandbox_rule kernel_queries[] = {
 
 const struct sandbox_table sandbox_allowed[] = {
     TABLE("memory, never to be executed", ALL_ROLES, memory),
-    TABLE("reading files", ALL_ROLES, reading),
+    TABLE("reading files", PROCESSES | LIVE_THREADS, reading),
+    TABLE("reading open files", SANDBOX_READER, reading_open_files),
     TABLE("reading files by libraries", PROCESSES | SANDBOX_WORKER, library_reading),
     TABLE("writing to what is open", ALL_ROLES, writing),
     TABLE("waiting for events and timers", PROCESSES | SANDBOX_WORKER, waiting),

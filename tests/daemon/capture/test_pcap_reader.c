@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The reader of plain captures returns the frames that libpcap returns, accepts the files that libpcap accepts and
- * reports damage as libpcap does: over every capture of the tests, whole, cut at every byte, and with every byte of its
- * first records changed. */
+/* The reader of pcap files returns the frames that libpcap returns, accepts the files that libpcap accepts and reports
+ * damage as libpcap does: over every capture of the tests, whole, cut at every byte, and with every byte of its first
+ * records changed; plain and compressed, decompressed by the main thread or by another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +14,14 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <pcap/pcap.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/capture/pcap_common.h"
-#include "daemon/capture_file/pcap_reader.h"
 #include "daemon/capture/replay.h"
+#include "daemon/capture_file/pcap_reader.h"
 #include "daemon/observe/batch.h"
 #include "daemon/observe/observer.h"
 #include "tests/daemon/observe/observer_stub.h"
@@ -31,10 +33,22 @@ struct outcome {
 	bool opened, damaged;
 	unsigned long frames;
 	uint64_t sum, last_ts;
-	char message[512];
+	long damaged_byte; /* by libpcap */
+	char error[256];
+	char message[512]; /* by netobsd */
 };
 
+/* How a file is replayed. */
+static const struct variant {
+	const char *compression; /* NULL: none */
+	unsigned workers;
+} variants[] = {{NULL, 1}, {"gzip", 2}, {"zstd", 1}, {NULL, 2}, {"gzip", 1}, {"zstd", 3}};
+
+#define ALL_VARIANTS  (sizeof variants / sizeof variants[0])
+#define SOME_VARIANTS 3u /* for thousands of files */
+
 static char path[] = "/tmp/netobs-bulk-XXXXXX";
+static char compressed_path[sizeof path + 2];
 static struct outcome got;
 static char logged[1024];
 static unsigned calls; /* of observe_frames() */
@@ -77,15 +91,6 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 		add(&got, &frames[i]);
 }
 
-/* The message for a file that libpcap does not read to its end. */
-static void
-describe_damage(struct outcome *outcome, pcap_t *pcap)
-{
-	snprintf(outcome->message, sizeof outcome->message,
-		 "%s ends unexpectedly or is damaged at record %lu, byte %ld: %s; everything before was observed", path,
-		 outcome->frames + 1, ftell(pcap_file(pcap)), pcap_geterr(pcap));
-}
-
 /* libpcap's own result for the file. */
 static struct outcome
 by_libpcap(void)
@@ -110,19 +115,21 @@ by_libpcap(void)
 		add(&outcome, &frame);
 	}
 	outcome.damaged = status == PCAP_ERROR;
-	if (outcome.damaged)
-		describe_damage(&outcome, pcap);
+	if (outcome.damaged) {
+		outcome.damaged_byte = ftell(pcap_file(pcap));
+		snprintf(outcome.error, sizeof outcome.error, "%s", pcap_geterr(pcap));
+	}
 	pcap_close(pcap);
 	return outcome;
 }
 
 /* The result of a replay. */
 static void
-by_replay(void)
+by_replay(const char *file, unsigned workers)
 {
 	static const char *no_interface[] = {NULL};
-	const char *files[] = {path, NULL};
-	struct config config = {.interface_names = no_interface, .capture_paths = files};
+	const char *files[] = {file, NULL};
+	struct config config = {.interface_names = no_interface, .capture_paths = files, .workers = workers};
 	struct loop *loop = loop_new();
 	struct batch *batch = batch_new(NULL, NULL);
 	struct input *input;
@@ -152,21 +159,86 @@ write_file(const uint8_t *bytes, size_t length)
 	assert_int_equal(fclose(file), 0);
 }
 
+/* Writes the file at `path` to `compressed_path`. */
 static void
-compare(const char *what, size_t at)
+compress_file(const char *compression)
+{
+	size_t size = 0, length = 0, count;
+	uint8_t *plain = NULL, *packed;
+	FILE *file = fopen(path, "rb");
+	gzFile gzip;
+
+	assert_non_null(file);
+	do {
+		size += LARGEST;
+		plain = realloc(plain, size);
+		assert_non_null(plain);
+		count = fread(plain + length, 1, size - length, file);
+		length += count;
+	} while (count > 0);
+	fclose(file);
+	if (strcmp(compression, "gzip") == 0) {
+		gzip = gzopen(compressed_path, "wb1");
+		assert_non_null(gzip);
+		assert_int_equal(gzwrite(gzip, plain, (unsigned)length), length);
+		assert_int_equal(gzclose(gzip), Z_OK);
+	} else {
+		packed = malloc(ZSTD_compressBound(length));
+		assert_non_null(packed);
+		count = ZSTD_compress(packed, ZSTD_compressBound(length), plain, length, 1);
+		assert_false(ZSTD_isError(count));
+		file = fopen(compressed_path, "wb");
+		assert_non_null(file);
+		assert_int_equal(fwrite(packed, 1, count, file), count);
+		assert_int_equal(fclose(file), 0);
+		free(packed);
+	}
+	free(plain);
+}
+
+/* Whether netobsd has logged the damage that libpcap has found. */
+static bool
+same_message(const struct outcome *wanted, const struct variant *variant)
+{
+	char message[768] = "";
+
+	if (wanted->damaged)
+		snprintf(
+		    message, sizeof message,
+		    "%s ends unexpectedly or is damaged at record %lu, byte %ld%s%s: %s; everything before was observed",
+		    variant->compression != NULL ? compressed_path : path, wanted->frames + 1, wanted->damaged_byte,
+		    variant->compression != NULL ? " decompressed from " : "",
+		    variant->compression != NULL ? variant->compression : "", wanted->error);
+	return strncmp(got.message, message, sizeof got.message - 1) == 0;
+}
+
+static void
+compare_variant(const char *what, size_t at, const struct outcome *wanted, const struct variant *variant)
+{
+	if (variant->compression != NULL)
+		compress_file(variant->compression);
+	by_replay(variant->compression != NULL ? compressed_path : path, variant->workers);
+	/* libpcap does not read pcapng files whose interfaces differ to their end. */
+	if (wanted->damaged && strstr(what, ".pcapng") != NULL && got.opened && !got.damaged &&
+	    got.frames > wanted->frames)
+		return;
+	if (wanted->opened == got.opened && wanted->damaged == got.damaged && wanted->frames == got.frames &&
+	    wanted->sum == got.sum && same_message(wanted, variant))
+		return;
+	fail_msg("%s, byte %zu, compression %s, %u workers: libpcap %d %lu %d %ld \"%s\", netobsd %d %lu %d \"%s\"",
+		 what, at, variant->compression != NULL ? variant->compression : "none", variant->workers,
+		 wanted->opened, wanted->frames, wanted->damaged, wanted->damaged_byte, wanted->error, got.opened,
+		 got.frames, got.damaged, got.message);
+}
+
+/* Compares replays of the file at `path` with what libpcap reads; the last one is of the plain file. */
+static void
+compare(const char *what, size_t at, size_t count)
 {
 	struct outcome wanted = by_libpcap();
 
-	by_replay();
-	/* libpcap does not read pcapng files whose interfaces differ to their end. */
-	if (wanted.damaged && strstr(what, ".pcapng") != NULL && got.opened && !got.damaged &&
-	    got.frames > wanted.frames)
-		return;
-	if (wanted.opened == got.opened && wanted.damaged == got.damaged && wanted.frames == got.frames &&
-	    wanted.sum == got.sum && strcmp(wanted.message, got.message) == 0)
-		return;
-	fail_msg("%s, byte %zu: libpcap %d %lu %d \"%s\", netobsd %d %lu %d \"%s\"", what, at, wanted.opened,
-		 wanted.frames, wanted.damaged, wanted.message, got.opened, got.frames, got.damaged, got.message);
+	for (size_t i = count; i-- > 0;)
+		compare_variant(what, at, &wanted, &variants[i]);
 }
 
 /* The capture of this name, in memory. */
@@ -205,7 +277,7 @@ test_every_capture(void **state)
 		if (dot == NULL || strncmp(dot, ".pcap", 5) != 0)
 			continue;
 		write_file(bytes, load(entry->d_name));
-		compare(entry->d_name, 0);
+		compare(entry->d_name, 0, ALL_VARIANTS);
 		captures++;
 	}
 	closedir(dir);
@@ -224,7 +296,7 @@ test_cut_at_every_byte(void **state)
 
 		for (length = length < 2000 ? length : 2000; length > 0; length--) {
 			write_file(bytes, length);
-			compare(names[i], length);
+			compare(names[i], length, SOME_VARIANTS);
 		}
 	}
 }
@@ -241,7 +313,7 @@ test_every_byte_changed(void **state)
 		for (size_t i = 0; i < sizeof changes; i++) {
 			bytes[at] ^= changes[i];
 			write_file(bytes, length);
-			compare("change", at);
+			compare("change", at, SOME_VARIANTS);
 			bytes[at] ^= changes[i];
 		}
 	}
@@ -284,7 +356,7 @@ outcome_of_time_stamp(uint32_t magic, bool swapped, uint32_t seconds, uint32_t f
 	write_u32(file, sizeof frame, swapped);
 	assert_int_equal(fwrite(frame, sizeof frame, 1, file), 1);
 	assert_int_equal(fclose(file), 0);
-	compare("time stamp", fraction);
+	compare("time stamp", fraction, SOME_VARIANTS);
 	assert_int_equal(got.frames, 1);
 	return got;
 }
@@ -328,9 +400,9 @@ test_large_frames(void **state)
 		assert_int_equal(fwrite(bytes, 1, length, file), length);
 	}
 	assert_int_equal(fclose(file), 0);
-	compare("large frames", 0);
+	compare("large frames", 0, ALL_VARIANTS);
 	assert_true(got.frames > 60);
-	assert_true(calls > 0 && calls < got.frames); /* not by libpcap, frame by frame */
+	assert_true(calls > 0 && calls < got.frames);		/* not by libpcap, frame by frame */
 	assert_int_equal(((uintptr_t)first_data - 16) % 64, 0); /* the buffer is aligned; 16 bytes of record header */
 }
 
@@ -340,6 +412,7 @@ make_file(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
+	snprintf(compressed_path, sizeof compressed_path, "%s.z", path);
 	return fd < 0 ? -1 : close(fd);
 }
 
@@ -347,6 +420,7 @@ static int
 remove_file(void **state)
 {
 	(void)state;
+	unlink(compressed_path);
 	return unlink(path);
 }
 
@@ -354,10 +428,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_every_capture),
-	    cmocka_unit_test(test_cut_at_every_byte),
-	    cmocka_unit_test(test_every_byte_changed),
-	    cmocka_unit_test(test_time_stamps_of_both_byte_orders),
+	    cmocka_unit_test(test_every_capture),      cmocka_unit_test(test_cut_at_every_byte),
+	    cmocka_unit_test(test_every_byte_changed), cmocka_unit_test(test_time_stamps_of_both_byte_orders),
 	    cmocka_unit_test(test_large_frames),
 	};
 

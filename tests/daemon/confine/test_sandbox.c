@@ -123,15 +123,17 @@ unix_socket(void)
 	return syscall(SYS_socket, AF_UNIX, SOCK_DGRAM, 0);
 }
 
-/* Before the filter: a pair of connected sockets, and one that listens at an abstract address. */
-static int pair[2], bound;
+/* Before the filter: a pair of connected sockets, one that listens at an abstract address, and a file. */
+static int pair[2], bound, file;
 static struct sockaddr_un bound_address = {.sun_family = AF_UNIX};
 
 static void
-make_sockets(void)
+open_descriptors(void)
 {
 	socklen_t size = sizeof bound_address;
 
+	file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	assert_true(file >= 0);
 	bound = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair), 0);
 	/* The kernel chooses the address. */
@@ -261,6 +263,14 @@ map_thread_memory(void)
 }
 
 static long
+read_open_file(void)
+{
+	char byte;
+
+	return syscall(SYS_read, file, &byte, 1) == 1 ? 0 : -1;
+}
+
+static long
 read_directory(void)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -323,10 +333,11 @@ try_call(const struct attempt *attempt, enum sandbox_role role)
 
 	assert_true(child >= 0);
 	if (child == 0) {
-		make_sockets();
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !sandbox_enter(role != SANDBOX_REPLAY))
+		open_descriptors();
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+		    !sandbox_enter(role != SANDBOX_REPLAY && role != SANDBOX_READER))
 			_exit(NO_FILTER);
-		if (role == SANDBOX_WORKER || role == SANDBOX_OWNER) {
+		if (role != SANDBOX_LIVE && role != SANDBOX_REPLAY) {
 			if (pthread_create(&id, NULL, try_in_thread, &in) == 0)
 				pthread_join(id, NULL);
 			_exit(NO_FILTER);
@@ -364,25 +375,30 @@ refuses(const struct attempt *attempts, size_t count, enum sandbox_role role)
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static const enum sandbox_role all_roles[] = {SANDBOX_LIVE, SANDBOX_REPLAY, SANDBOX_WORKER, SANDBOX_OWNER};
+static const enum sandbox_role all_roles[] = {SANDBOX_LIVE, SANDBOX_REPLAY, SANDBOX_WORKER, SANDBOX_OWNER,
+					      SANDBOX_READER};
 
 static void
 test_granted(void **state)
 {
 	static const struct attempt attempts[] = {
 	    {"nothing at all", no_call},
-	    {"opening a file to read", open_to_read},
+	    {"reading an open file", read_open_file},
 	    {"mapping memory", map_to_write},
 	    {"memory of a thread", map_thread_memory},
-	    {"reading a directory", read_directory},
 	    {"sending on a connected socket", send_connected},
 	};
+	static const struct attempt but_of_readers[] = {{"opening a file to read", open_to_read},
+							{"reading a directory", read_directory}};
 	static const struct attempt of_processes[] = {{"a thread", start_thread},
 						      {"waiting for a child", wait_for_child}};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(all_roles); i++)
+	for (size_t i = 0; i < COUNT(all_roles); i++) {
 		grants(attempts, COUNT(attempts), all_roles[i]);
+		if (all_roles[i] != SANDBOX_READER)
+			grants(but_of_readers, COUNT(but_of_readers), all_roles[i]);
+	}
 	grants(of_processes, COUNT(of_processes), SANDBOX_LIVE);
 	grants(of_processes, COUNT(of_processes), SANDBOX_REPLAY);
 }
@@ -424,6 +440,10 @@ test_threads(void **state)
 	};
 	static const struct attempt of_workers[] = {{"packet sockets", packet_socket}, {"a Unix socket", unix_socket}};
 	static const struct attempt threads[] = {{"a filter of a thread", filter_again}};
+	static const struct attempt of_files[] = {{"opening a file to read", open_to_read},
+						  {"reading a directory", read_directory},
+						  {"a thread", start_thread},
+						  {"waiting for a child", wait_for_child}};
 
 	(void)state;
 	grants(of_main, COUNT(of_main), SANDBOX_LIVE);
@@ -432,6 +452,10 @@ test_threads(void **state)
 	refuses(of_main, COUNT(of_main), SANDBOX_WORKER);
 	refuses(of_main, COUNT(of_main), SANDBOX_OWNER);
 	refuses(of_workers, COUNT(of_workers), SANDBOX_OWNER);
+	refuses(of_main, COUNT(of_main), SANDBOX_READER);
+	refuses(of_workers, COUNT(of_workers), SANDBOX_READER);
+	grants(of_files, COUNT(of_files), SANDBOX_REPLAY);
+	refuses(of_files, COUNT(of_files), SANDBOX_READER);
 	grants(threads, COUNT(threads), SANDBOX_LIVE);
 }
 
