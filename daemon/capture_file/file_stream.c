@@ -260,8 +260,8 @@ file_stream_read_ahead(struct file_stream *stream, struct reader_threads *thread
 
 /* ----------------------------------------------------------------------------------------- libpcap's stream */
 
-/* The first read returns the header of the capture, and nothing that stdio would buffer: another reader than libpcap can
- * go on behind it. */
+/* The first read returns the header of the capture, and nothing that stdio would buffer: another reader than libpcap
+ * can go on behind it. */
 static ssize_t
 file_stream_cookie_read(void *cookie, char *to, size_t size)
 {

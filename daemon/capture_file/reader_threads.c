@@ -28,7 +28,7 @@ struct read_queue {
 
 	_Alignas(64) _Atomic uint32_t filled;	/* buffers filled so far; written by the reader threads */
 	sem_t readable;				/* filled buffers that the main thread has not taken */
-	_Alignas(64) _Atomic uint32_t released; /* buffers that may be filled again; written by the main thread */
+	_Alignas(64) _Atomic uint32_t released; /* buffers given back; written by the main thread */
 	uint32_t taken; /* buffers that the main thread has taken, of which it still uses the last */
 	struct read_buffer buffers[BUFFERS];
 };
@@ -41,7 +41,7 @@ struct reader_threads {
 	struct read_queue *queues[];
 };
 
-/* ------------------------------------------------------------------------------------------------- the threads' part */
+/* ------------------------------------------------------------------------------------------------ the threads' part */
 
 static bool
 read_queue_has_space(const struct read_queue *queue)
@@ -95,7 +95,7 @@ reader_thread_main(void *context)
 	return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------- the main thread's part */
+/* ------------------------------------------------------------------------------------------- the main thread's part */
 
 struct reader_threads *
 reader_threads_new(size_t files)
@@ -167,8 +167,8 @@ reader_threads_free(struct reader_threads *threads)
 	free(threads);
 }
 
-/* Lets the threads fill a buffer again.  They are woken when half of the queue is free: a thread that is woken for every
- * buffer would sleep again at once. */
+/* Lets the threads fill a buffer again.  They are woken when half of the queue is free: woken for every buffer, they
+ * would sleep again at once. */
 static void
 read_queue_release(struct read_queue *queue)
 {

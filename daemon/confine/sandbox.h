@@ -19,8 +19,8 @@
  * a message logged, if the filter is not in force afterwards; nothing must be parsed then. */
 bool sandbox_enter(bool live);
 
-/* After sandbox_enter(), live for workers and owner threads, otherwise for reader threads: adds the filter for `role` to
- * that of the calling thread.  False, with a message logged, on failure. */
+/* After sandbox_enter(), live for workers and owner threads, otherwise for reader threads: adds the filter for `role`
+ * to that of the calling thread.  False, with a message logged, on failure. */
 bool sandbox_enter_thread(enum sandbox_role role);
 
 #endif

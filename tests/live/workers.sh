@@ -257,7 +257,6 @@ bad() {
 	in_far timeout 60 "$netobsd" "$@" >"$tmp/out" 2>"$tmp/err"
 	is "$bad_name" "$?:$(grep -cE "^netobsd: $bad_pattern" "$tmp/err")" 1:1
 }
-bad "workers of a replay" "--workers is for interfaces" -r "$top/tests/captures/one-tcp-rst.pcap" --workers 2
 bad "no workers" "--workers 0: " -i far0 --workers 0
 bad "too many workers" "--workers 65: " -i far0 --workers 65
 

@@ -7,7 +7,9 @@ unit_tests += \
 	%D%/test_replay
 
 shell_tests += \
+	%D%/decompress_threads.sh \
 	%D%/formats.sh
 
 quick_shell_tests += \
+	%D%/decompress_threads.sh \
 	%D%/formats.sh

@@ -200,15 +200,16 @@ compress_file(const char *compression)
 static bool
 same_message(const struct outcome *wanted, const struct variant *variant)
 {
-	char message[768] = "";
+	const char *file = variant->compression != NULL ? compressed_path : path;
+	char message[768] = "", from[32] = "";
 
+	if (variant->compression != NULL)
+		snprintf(from, sizeof from, " decompressed from %s", variant->compression);
 	if (wanted->damaged)
-		snprintf(
-		    message, sizeof message,
-		    "%s ends unexpectedly or is damaged at record %lu, byte %ld%s%s: %s; everything before was observed",
-		    variant->compression != NULL ? compressed_path : path, wanted->frames + 1, wanted->damaged_byte,
-		    variant->compression != NULL ? " decompressed from " : "",
-		    variant->compression != NULL ? variant->compression : "", wanted->error);
+		snprintf(message, sizeof message,
+			 "%s ends unexpectedly or is damaged at record %lu, byte %ld%s: %s; everything before was "
+			 "observed",
+			 file, wanted->frames + 1, wanted->damaged_byte, from, wanted->error);
 	return strncmp(got.message, message, sizeof got.message - 1) == 0;
 }
 

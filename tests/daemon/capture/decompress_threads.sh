@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# --workers in a replay: other threads decompress the files, and the output is, byte for byte, that of one worker; of one
+# file and of several, whole, truncated and damaged.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 gzip || skip_all "python3 or gzip is not installed"
+have zstd || skip_all "zstd is not installed"
+
+captures=$top/tests/captures
+
+# replayed WORKERS ARGUMENT...: everything that a replay writes, and its exit status, in $tmp/out
+replayed() {
+	workers=$1
+	shift
+	"$netobsd" --workers "$workers" "$@" >"$tmp/out" 2>"$tmp/err"
+	echo "status $?" >>"$tmp/err"
+	cat "$tmp/err" >>"$tmp/out"
+}
+
+# same NAME WORKERS ARGUMENT...: any number of workers, up to WORKERS, writes what one worker writes
+same() {
+	name=$1 most=$2
+	shift 2
+	replayed 1 "$@"
+	cp "$tmp/out" "$tmp/one"
+	differ=
+	for number in $(seq 2 "$most"); do
+		replayed "$number" "$@"
+		cmp "$tmp/one" "$tmp/out" || differ="$differ $number"
+	done
+	is "$name: the output of one worker" "$differ" ""
+}
+
+# A capture of many buffers, and a later one: the packets of a home network again and again.
+python3 - "$captures/home-network.pcap" "$tmp/large.pcap" "$tmp/later.pcap" <<'END' || exit 99
+import struct
+import sys
+
+data = open(sys.argv[1], "rb").read()
+records, at = [], 24
+while at < len(data):
+    seconds, fraction, caplen, length = struct.unpack_from("<IIII", data, at)
+    records.append((seconds, fraction, data[at + 8:at + 16 + caplen]))
+    at += 16 + caplen
+span = records[-1][0] - records[0][0] + 100
+for name, first in ((sys.argv[2], 0), (sys.argv[3], 7)):
+    with open(name, "wb") as out:
+        out.write(data[:24])
+        for turn in range(first, first + 15):
+            for seconds, fraction, rest in records:
+                out.write(struct.pack("<II", seconds + turn * span, fraction) + rest)
+END
+for file in large later; do
+	gzip -c "$tmp/$file.pcap" >"$tmp/$file.gz"
+	zstd -qc "$tmp/$file.pcap" >"$tmp/$file.zst"
+done
+if have editcap; then
+	editcap -F pcapng "$tmp/large.pcap" "$tmp/large.pcapng"
+	zstd -qc "$tmp/large.pcapng" >"$tmp/large.pcapng.zst"
+	same "pcapng" 2 --print -r "$tmp/large.pcapng.zst"
+	is "pcapng: the frames of the pcap file" "$(grep -c 'Z ip-' "$tmp/out")" \
+		"$("$netobsd" --print -r "$tmp/large.pcap" 2>/dev/null | grep -c 'Z ip-')"
+else
+	skip "pcapng: the output of one worker" "editcap is not installed"
+	skip "pcapng: the frames of the pcap file" "editcap is not installed"
+fi
+
+"$netobsd" --print -r "$tmp/large.pcap" >"$tmp/plain" 2>/dev/null
+for file in large.gz large.zst; do
+	same "$file" 3 --print --summary -r "$tmp/$file"
+	"$netobsd" --print --workers 2 -r "$tmp/$file" >"$tmp/lines" 2>/dev/null
+	check "$file: the lines of the plain file" cmp "$tmp/plain" "$tmp/lines"
+	same "$file, records" 2 --records -r "$tmp/$file"
+	same "$file, with a filter" 2 --print -r "$tmp/$file" udp
+	same "$file, paced" 2 --print --pace=1000000 -r "$tmp/$file"
+done
+"$netobsd" --print --workers 2 -r - <"$tmp/large.gz" 2>/dev/null | cmp - "$tmp/plain"
+is "a file on standard input: the lines of the plain file" $? 0
+# shellcheck disable=SC2002 # a pipe, not a file
+cat "$tmp/large.gz" | "$netobsd" --print --workers 2 -r - 2>/dev/null | cmp - "$tmp/plain"
+is "a pipe: the lines of the plain file" $? 0
+same "a plain file" 2 --print --summary -r "$tmp/large.pcap"
+
+same "several files" 4 --print --summary -r "$tmp/large.gz" -r "$tmp/later.zst" -r "$tmp/later.pcap"
+"$netobsd" --print -r "$tmp/large.pcap" -r "$tmp/later.pcap" >"$tmp/plain" 2>/dev/null
+"$netobsd" --print --workers 3 -r "$tmp/large.gz" -r "$tmp/later.zst" >"$tmp/lines" 2>/dev/null
+check "several files: the lines of the plain files" cmp "$tmp/plain" "$tmp/lines"
+
+for file in large.gz large.zst; do
+	size=$(wc -c <"$tmp/$file")
+	for part in 3 10 $((size / 3)) $((size / 2)) $((size - 5)); do
+		head -c "$part" "$tmp/$file" >"$tmp/cut"
+		same "the first $part bytes of $file" 2 --print --summary -r "$tmp/cut"
+	done
+	is "the last one is reported as damaged" "$(grep -c 'ends unexpectedly or is damaged' "$tmp/out")" 1
+	cp "$tmp/$file" "$tmp/changed"
+	printf '\377\000\377\000\377\000\377\000' |
+		dd of="$tmp/changed" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+	same "$file with changed bytes" 2 --print --summary -r "$tmp/changed"
+	same "$file with changed bytes, and another file" 3 --print --summary -r "$tmp/changed" -r "$tmp/later.zst"
+done
+
+differing=
+for file in "$captures"/*.pcap*; do
+	gzip -c "$file" >"$tmp/each"
+	replayed 1 --print -r "$tmp/each"
+	cp "$tmp/out" "$tmp/one"
+	replayed 2 --print -r "$tmp/each"
+	cmp "$tmp/one" "$tmp/out" || differing="$differing ${file##*/}"
+done
+is "each capture of the tests: the output of one worker" "$differing" ""
+
+# threads ARGUMENT...: how many threads decompress how many files
+threads() {
+	"$netobsd" --debug capture "$@" 2>&1 | sed -n 's/^netobsd: debug capture: threads that decompress: //p'
+}
+is "threads: no more than workers less one" \
+	"$(threads --workers 2 -r "$tmp/large.gz" -r "$tmp/later.zst")" "1; compressed files: 2"
+is "threads: no more than compressed files" \
+	"$(threads --workers 9 -r "$tmp/large.gz" -r "$tmp/later.zst" -r "$tmp/later.pcap")" "2; compressed files: 2"
+is "threads: none for a plain file" "$(threads --workers 2 -r "$tmp/large.pcap")" "0; compressed files: 0"
+is "threads: none with one worker" "$(threads -r "$tmp/large.gz")" ""
+is "a thread has a system-call filter of its own" \
+	"$("$netobsd" --debug confine --workers 2 -r "$tmp/large.gz" 2>&1 | grep -c 'filter of reader threads is active')" 1
+
+# A signal ends the run while the threads wait for space.
+"$netobsd" --workers 3 --pace -r "$tmp/large.gz" -r "$tmp/later.zst" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+wait_for sh -c "grep -h '^Name:.netobs-reader' /proc/$pid/task/*/status | grep -q ."
+kill -INT "$pid"
+wait "$pid"
+is "a signal ends the run" $? 0
+
+mkdir "$tmp/split"
+for workers in 1 2; do
+	"$netobsd" --split 3 --workers "$workers" -r "$tmp/large.gz" -w "$tmp/split/$workers" 2>/dev/null
+	cat "$tmp/split/$workers"-*.pcap >"$tmp/split/all.$workers"
+done
+check "--split writes the captures of one worker" cmp "$tmp/split/all.1" "$tmp/split/all.2"
+tap_done
