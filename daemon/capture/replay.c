@@ -42,7 +42,7 @@ struct replay_file {
 	struct interface interface; /* of pcap files */
 	int dlt;		    /* of pcap files */
 	uint64_t records;	    /* records read so far, including filtered ones */
-	struct pcap_reader *reader; /* of pcap files, unless it cannot read this one */
+	struct pcap_reader *reader; /* of pcap files; NULL: libpcap reads the file */
 	bool read_in_bulk;	    /* by `reader`, not by libpcap */
 	bool ended;
 	bool unsupported_logged; /* a link type that is not supported */
@@ -720,11 +720,10 @@ replay_link_types(const struct input *input, size_t *count)
 	return replay->link_types;
 }
 
-/* With several workers, all but this thread decompress the files ahead.  Without memory for that this one does it. */
+/* With --workers, further threads decompress the files ahead.  If out of memory, this thread decompresses. */
 static void
 replay_start_threads(struct replay *replay)
 {
-	const unsigned wanted = replay->config->workers - 1;
 	size_t files = 0;
 	int error;
 
@@ -733,12 +732,13 @@ replay_start_threads(struct replay *replay)
 		return;
 	for (size_t i = 0; i < replay->count; i++)
 		files += file_stream_read_ahead(replay->files[i].stream, replay->threads);
-	error = reader_threads_start(replay->threads, wanted);
+	if (files == 0)
+		log_notice("--workers has no effect: only compressed files are read by several threads");
+	error = reader_threads_start(replay->threads, replay->config->workers - 1);
 	if (error != 0)
-		log_warning("cannot start a thread that decompresses: %s", strerror(error));
-	else
-		log_debug(DEBUG_CAPTURE, "threads that decompress: %zu; compressed files: %zu",
-			  wanted < files ? wanted : files, files);
+		log_warning("cannot start a reader thread: %s; the other threads do its work", strerror(error));
+	log_debug(DEBUG_CAPTURE, "reader threads: %u; files read ahead: %zu", reader_threads_started(replay->threads),
+		  files);
 }
 
 static enum input_result
@@ -756,8 +756,6 @@ replay_run(struct input *input, struct batch *batch)
 	else
 		replay_run_merged(replay);
 	progress_hide(&replay->progress);
-	reader_threads_free(replay->threads);
-	replay->threads = NULL;
 	replay->batch = NULL;
 	return replay->counters.damaged > 0 ? INPUT_DAMAGED : INPUT_DONE;
 }
@@ -773,6 +771,7 @@ replay_free(struct input *input)
 {
 	struct replay *replay = (struct replay *)input;
 
+	reader_threads_free(replay->threads);
 	for (size_t i = 0; i < replay->count; i++)
 		replay_close_file(&replay->files[i]);
 	free(replay->link_types);

@@ -30,7 +30,8 @@ struct file_stream {
 	const struct decompressor *format; /* NULL: not compressed */
 	void *decompress_state;
 	off_t offset; /* bytes that the reader has received */
-	const char *error;
+	bool failed;  /* the reader has received an error */
+	const char *error; /* perhaps of bytes behind those that the reader has received */
 	uint8_t peeked[PEEK_BYTES]; /* the first bytes */
 	size_t peeked_count;
 	const uint8_t *unread; /* bytes that are received before all others */
@@ -117,15 +118,22 @@ file_stream_fill(struct file_stream *stream, size_t wanted)
 
 /* -------------------------------------------------------------------------------------------------- the bytes */
 
+/* A small read goes through the buffer: what the reader does not want yet stays there. */
 static ssize_t
 file_stream_copy_plain(struct file_stream *stream, char *to, size_t size)
 {
 	struct decompress_buffers *input = &stream->input;
-	size_t n = input->in_left < size ? input->in_left : size;
+	size_t n;
 
-	if (n == 0)
-		return file_stream_read_fd(stream, to, size);
-	memcpy(to, input->in, n); /* bytes read to detect the compression */
+	if (input->in_left == 0) {
+		if (size >= INPUT_BYTES)
+			return file_stream_read_fd(stream, to, size);
+		input->in = stream->buffer;
+		if (!file_stream_fill(stream, 1))
+			return -1;
+	}
+	n = input->in_left < size ? input->in_left : size;
+	memcpy(to, input->in, n);
 	input->in += n;
 	input->in_left -= n;
 	return (ssize_t)n;
@@ -232,6 +240,7 @@ file_stream_read(struct file_stream *stream, void *to, size_t size)
 		given = file_stream_produce(stream, to, size);
 	if (given > 0)
 		stream->offset += given;
+	stream->failed |= given < 0;
 	return given;
 }
 
@@ -392,6 +401,12 @@ file_stream_free(struct file_stream *stream)
 	free(stream);
 }
 
+off_t
+file_stream_position(const struct file_stream *stream)
+{
+	return stream->offset;
+}
+
 bool
 file_stream_is_file(const struct file_stream *stream)
 {
@@ -410,7 +425,7 @@ uint64_t
 file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset)
 {
 	off_t at = stream->plain_file ? lseek(stream->fd, 0, SEEK_CUR) : 0;
-	/* What is read ahead is known only to the threads, and small. */
+	/* With a queue, `input` is used by other threads, and the file is read at most a queue ahead. */
 	double used = at > 0 ? (double)at - (stream->queue == NULL ? (double)stream->input.in_left : 0) : 0;
 
 	if (stream->format == NULL)
@@ -427,7 +442,7 @@ file_stream_name(const struct file_stream *stream)
 const char *
 file_stream_error(const struct file_stream *stream)
 {
-	return stream->error;
+	return stream->failed ? stream->error : NULL;
 }
 
 const char *

@@ -35,6 +35,9 @@ size_t file_stream_peek(struct file_stream *stream, uint8_t *to, size_t size);
  * on an error. */
 ssize_t file_stream_read(struct file_stream *stream, void *to, size_t size);
 
+/* Bytes of the stream that were read. */
+off_t file_stream_position(const struct file_stream *stream);
+
 /* Gives back the last bytes: they are read again.  They are borrowed until then. */
 void file_stream_unread(struct file_stream *stream, const void *bytes, size_t count);
 
@@ -47,7 +50,7 @@ bool file_stream_read_ahead(struct file_stream *stream, struct reader_threads *t
  * NULL if out of memory.  Call it once. */
 FILE *file_stream_fopen(struct file_stream *stream);
 
-/* Whether it is a file, perhaps compressed: reading never waits. */
+/* Whether it is a file, perhaps compressed: reading never waits for a writer. */
 bool file_stream_is_file(const struct file_stream *stream);
 
 /* Bytes of the file, still compressed; 0 if it is not a plain file. */
@@ -60,7 +63,7 @@ uint64_t file_stream_bytes_behind(const struct file_stream *stream, uint64_t off
 /* The path, or "standard input". */
 const char *file_stream_name(const struct file_stream *stream);
 
-/* The error that ended the stream, such as "the gzip data break off", or NULL. */
+/* The error with which file_stream_read() has failed, such as "the gzip data break off", or NULL. */
 const char *file_stream_error(const struct file_stream *stream);
 
 /* Name of the compression, or NULL. */

@@ -40,6 +40,14 @@ pcap_reader_time_unit(uint32_t magic)
 	return magic == 0xa1b2c3d4 ? 1000 : magic == 0xa1b23c4d ? 1 : 0;
 }
 
+/* Whether libpcap has read the header, and neither it nor stdio anything behind. */
+static bool
+pcap_reader_is_at_first_record(const struct file_stream *stream, pcap_t *pcap)
+{
+	return file_stream_position(stream) == FILE_STREAM_PCAP_HEADER &&
+	       ftello(pcap_file(pcap)) == FILE_STREAM_PCAP_HEADER;
+}
+
 struct pcap_reader *
 pcap_reader_new(struct file_stream *stream, pcap_t *pcap, uint32_t magic, const struct interface *interface)
 {
@@ -47,7 +55,7 @@ pcap_reader_new(struct file_stream *stream, pcap_t *pcap, uint32_t magic, const 
 	struct pcap_reader *reader;
 
 	if (scale == 0 || pcap_is_swapped(pcap) || pcap_major_version(pcap) != VERSION_MAJOR ||
-	    pcap_minor_version(pcap) != VERSION_MINOR)
+	    pcap_minor_version(pcap) != VERSION_MINOR || !pcap_reader_is_at_first_record(stream, pcap))
 		return NULL;
 	reader = aligned_alloc(_Alignof(struct pcap_reader), sizeof *reader);
 	if (reader == NULL)

@@ -1,86 +1,83 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/capture_file/reader_threads.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/thread.h"
 
-/* Bytes per read, and buffers per file: together they fit into the second-level cache. */
-#define BUFFER_BYTES (128u * 1024)
-#define BUFFERS	     8u
+#define BUFFER_BYTES (128u * 1024) /* per read */
+#define BUFFERS	     8u		   /* per file */
 
 struct read_buffer {
 	ssize_t length; /* the source's result */
 	_Alignas(64) uint8_t bytes[BUFFER_BYTES];
 };
 
+/* All but `source`, `context` and the buffers is protected by the threads' mutex. */
 struct read_queue {
 	struct reader_threads *threads;
 	read_queue_source *source;
 	void *context;
-	atomic_flag busy; /* a thread reads this file */
-	bool ended;	  /* the source has returned 0 or -1; used by the thread that has set `busy` */
-
-	_Alignas(64) _Atomic uint32_t filled;	/* buffers filled so far; written by the reader threads */
-	sem_t readable;				/* filled buffers that the main thread has not taken */
-	_Alignas(64) _Atomic uint32_t released; /* buffers given back; written by the main thread */
-	uint32_t taken; /* buffers that the main thread has taken, of which it still uses the last */
+	pthread_cond_t readable; /* a buffer was filled */
+	uint32_t filled;	 /* buffers filled so far */
+	uint32_t taken;		 /* buffers taken so far; the main thread still uses the last one */
+	bool busy;		 /* a thread fills a buffer */
+	bool ended;		 /* the source has returned 0 or -1 */
 	struct read_buffer buffers[BUFFERS];
 };
 
 struct reader_threads {
-	sem_t wanted; /* a queue has space, or the threads are to end */
-	atomic_bool stop;
+	pthread_mutex_t mutex;
+	pthread_cond_t work; /* a queue has space, or the threads must end */
+	bool stop;
 	unsigned started, count; /* threads; queues */
 	pthread_t *threads;
 	struct read_queue *queues[];
 };
 
-/* ------------------------------------------------------------------------------------------------ the threads' part */
-
-static bool
-read_queue_has_space(const struct read_queue *queue)
+/* The taken buffer that is still used counts as well. */
+static uint32_t
+read_queue_used(const struct read_queue *queue)
 {
-	return atomic_load_explicit(&queue->filled, memory_order_relaxed) -
-		   atomic_load_explicit(&queue->released, memory_order_acquire) <
-	       BUFFERS;
+	return queue->filled - queue->taken + (queue->taken > 0);
 }
 
+/* Reads into the next buffer.  The mutex is locked, but not while the source reads. */
 static void
 read_queue_fill(struct read_queue *queue)
 {
-	uint32_t filled = atomic_load_explicit(&queue->filled, memory_order_relaxed);
-	struct read_buffer *buffer = &queue->buffers[filled % BUFFERS];
+	struct read_buffer *buffer = &queue->buffers[queue->filled % BUFFERS];
+	pthread_mutex_t *mutex = &queue->threads->mutex;
 
+	queue->busy = true;
+	pthread_mutex_unlock(mutex);
 	buffer->length = queue->source(queue->context, buffer->bytes, sizeof buffer->bytes);
+	pthread_mutex_lock(mutex);
+	queue->busy = false;
 	queue->ended = buffer->length <= 0;
-	atomic_store_explicit(&queue->filled, filled + 1, memory_order_release);
-	sem_post(&queue->readable);
+	queue->filled++;
+	pthread_cond_signal(&queue->readable);
 }
 
-/* Fills a buffer of each file that has space and that no other thread reads.  False if there was none. */
-static bool
-reader_thread_fill(struct reader_threads *threads)
+/* ----------------------------------------------------------------------------------------------------- the threads */
+
+/* The file of which the least is read ahead; NULL if all queues are full, or their files have ended or are being read
+ * by other threads. */
+static struct read_queue *
+reader_threads_find_work(const struct reader_threads *threads)
 {
-	bool any = false;
+	struct read_queue *found = NULL;
 
 	for (unsigned i = 0; i < threads->count; i++) {
 		struct read_queue *queue = threads->queues[i];
 
-		if (atomic_flag_test_and_set_explicit(&queue->busy, memory_order_acquire))
-			continue;
-		if (!queue->ended && read_queue_has_space(queue)) {
-			read_queue_fill(queue);
-			any = true;
-		}
-		atomic_flag_clear_explicit(&queue->busy, memory_order_release);
+		if (!queue->busy && !queue->ended && read_queue_used(queue) < BUFFERS &&
+		    (found == NULL || read_queue_used(queue) < read_queue_used(found)))
+			found = queue;
 	}
-	return any;
+	return found;
 }
 
 static void *
@@ -89,13 +86,20 @@ reader_thread_main(void *context)
 	struct reader_threads *threads = context;
 
 	pthread_setname_np(pthread_self(), "netobs-reader");
-	while (!atomic_load_explicit(&threads->stop, memory_order_acquire))
-		if (!reader_thread_fill(threads))
-			sem_wait(&threads->wanted);
+	pthread_mutex_lock(&threads->mutex);
+	while (!threads->stop) {
+		struct read_queue *queue = reader_threads_find_work(threads);
+
+		if (queue != NULL)
+			read_queue_fill(queue);
+		else
+			pthread_cond_wait(&threads->work, &threads->mutex);
+	}
+	pthread_mutex_unlock(&threads->mutex);
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- the main thread's part */
+/* ------------------------------------------------------------------------------------------------- the main thread */
 
 struct reader_threads *
 reader_threads_new(size_t files)
@@ -109,7 +113,8 @@ reader_threads_new(size_t files)
 		free(threads);
 		return NULL;
 	}
-	sem_init(&threads->wanted, 0, 0);
+	pthread_mutex_init(&threads->mutex, NULL);
+	pthread_cond_init(&threads->work, NULL);
 	return threads;
 }
 
@@ -121,7 +126,7 @@ reader_threads_add(struct reader_threads *threads, read_queue_source *source, vo
 	if (queue == NULL)
 		return NULL;
 	memset(queue, 0, offsetof(struct read_queue, buffers));
-	sem_init(&queue->readable, 0, 0);
+	pthread_cond_init(&queue->readable, NULL);
 	queue->threads = threads;
 	queue->source = source;
 	queue->context = context;
@@ -143,10 +148,16 @@ reader_threads_start(struct reader_threads *threads, unsigned count)
 	return 0;
 }
 
+unsigned
+reader_threads_started(const struct reader_threads *threads)
+{
+	return threads->started;
+}
+
 static void
 read_queue_free(struct read_queue *queue)
 {
-	sem_destroy(&queue->readable);
+	pthread_cond_destroy(&queue->readable);
 	free(queue);
 }
 
@@ -155,45 +166,46 @@ reader_threads_free(struct reader_threads *threads)
 {
 	if (threads == NULL)
 		return;
-	atomic_store_explicit(&threads->stop, true, memory_order_release);
-	for (unsigned i = 0; i < threads->started; i++)
-		sem_post(&threads->wanted);
+	pthread_mutex_lock(&threads->mutex);
+	threads->stop = true;
+	pthread_cond_broadcast(&threads->work);
+	pthread_mutex_unlock(&threads->mutex);
 	for (unsigned i = 0; i < threads->started; i++)
 		pthread_join(threads->threads[i], NULL);
 	for (unsigned i = 0; i < threads->count; i++)
 		read_queue_free(threads->queues[i]);
-	sem_destroy(&threads->wanted);
+	pthread_cond_destroy(&threads->work);
+	pthread_mutex_destroy(&threads->mutex);
 	free(threads->threads);
 	free(threads);
 }
 
-/* Lets the threads fill a buffer again.  They are woken when half of the queue is free: woken for every buffer, they
- * would sleep again at once. */
-static void
-read_queue_release(struct read_queue *queue)
+/* Waits until a buffer is filled that the main thread has not taken. */
+static const struct read_buffer *
+read_queue_wait(struct read_queue *queue)
 {
-	uint32_t released = atomic_load_explicit(&queue->released, memory_order_relaxed) + 1;
-
-	atomic_store_explicit(&queue->released, released, memory_order_release);
-	if (atomic_load_explicit(&queue->filled, memory_order_relaxed) - released <= BUFFERS / 2)
-		sem_post(&queue->threads->wanted);
+	if (queue->threads->started == 0 && !queue->ended)
+		read_queue_fill(queue);
+	while (queue->filled == queue->taken)
+		pthread_cond_wait(&queue->readable, &queue->threads->mutex);
+	return &queue->buffers[queue->taken % BUFFERS];
 }
 
 ssize_t
 read_queue_next(struct read_queue *queue, const uint8_t **bytes)
 {
-	const struct read_buffer *buffer = &queue->buffers[queue->taken % BUFFERS];
+	struct reader_threads *threads = queue->threads;
+	const struct read_buffer *buffer;
 
-	if (queue->threads->started == 0 && !queue->ended)
-		read_queue_fill(queue);
-	while (sem_wait(&queue->readable) != 0)
-		continue; /* interrupted by a signal */
-	if (buffer->length <= 0) {
-		sem_post(&queue->readable); /* for the next call */
-		return buffer->length;
+	pthread_mutex_lock(&threads->mutex);
+	buffer = read_queue_wait(queue);
+	if (buffer->length > 0) { /* the end is not taken, so that the next call finds it again */
+		queue->taken++;
+		*bytes = buffer->bytes;
+		/* A thread that is woken for every buffer would sleep again at once. */
+		if (read_queue_used(queue) <= BUFFERS / 2)
+			pthread_cond_signal(&threads->work);
 	}
-	if (queue->taken++ > 0)
-		read_queue_release(queue);
-	*bytes = buffer->bytes;
+	pthread_mutex_unlock(&threads->mutex);
 	return buffer->length;
 }

@@ -28,8 +28,11 @@ struct reader_threads *reader_threads_new(size_t files);
 struct read_queue *reader_threads_add(struct reader_threads *threads, read_queue_source *source, void *context);
 
 /* Starts `count` threads, but not more than there are files.  0, or an error number if not all could be started: those
- * that run read all files, and without any read_queue_next() reads. */
+ * that run read all files; if none runs, read_queue_next() reads. */
 int reader_threads_start(struct reader_threads *threads, unsigned count);
+
+/* Threads that run. */
+unsigned reader_threads_started(const struct reader_threads *threads);
 
 /* Ends the threads, and frees the queues; call it before the contexts of the sources are freed.  NULL is allowed. */
 void reader_threads_free(struct reader_threads *threads);

@@ -60,7 +60,7 @@ struct config {
 	bool observe_inner;    /* tunnelled packets fire as packets of their own */
 	int snaplen;	       /* bytes */
 	int kernel_buffer;     /* kernel buffer per interface, bytes; 0 for the default */
-	uint32_t workers;      /* live: threads that capture */
+	uint32_t workers;      /* threads that capture; in a replay, one observes and the others decompress */
 	bool promiscuous, immediate;
 	uint64_t from, to;    /* replay: window of packet time, ns since the epoch; 0: no limit */
 	uint64_t lead_in;     /* replay: time before the window in which packets are observed but no probe fires, ns */

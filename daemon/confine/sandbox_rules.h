@@ -27,9 +27,9 @@ struct sandbox_rule {
 /* What a filter is for, as bits: a table applies to several of them. */
 enum sandbox_role {
 	SANDBOX_REPLAY = 1,  /* the process of a replay: all its threads together */
-	SANDBOX_LIVE = 2,    /* the process that observes interfaces, likewise */
-	SANDBOX_WORKER = 4,  /* of that one, the additional capture threads */
-	SANDBOX_OWNER = 8,   /* and the threads that look up processes */
+	SANDBOX_LIVE = 2,    /* the process that observes interfaces: all its threads together */
+	SANDBOX_WORKER = 4,  /* of the process that observes interfaces, the additional capture threads */
+	SANDBOX_OWNER = 8,   /* of the same process, the threads that look up processes */
 	SANDBOX_READER = 16, /* of a replay, the threads that decompress files */
 };
 

@@ -14,6 +14,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
+#include "daemon/base/thread.h"
 #include "daemon/capture/second_pass.h"
 #include "daemon/capture/workers.h"
 #include "daemon/confine/landlock.h"
@@ -206,11 +207,23 @@ split_follow_parent(const struct split_child *child)
 	return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == child->parent;
 }
 
+/* For reader threads, the only ones of a replay. */
+static bool
+split_confine_thread(void *context, enum thread_role role)
+{
+	const struct split_child *child = context;
+
+	(void)role;
+	return privileges_drop_in_thread(false, false) &&
+	       (!child->config.seccomp || sandbox_enter_thread(SANDBOX_READER));
+}
+
 /* Gives up everything that is not needed to read the open files and to write to the open captures.  A change of the
  * user withdraws the request for a signal. */
 static bool
 split_confine(struct split_child *child)
 {
+	thread_set_confine(split_confine_thread, child);
 	return privileges_drop(&child->privileges) && split_follow_parent(child) &&
 	       (!child->config.seccomp || (landlock_prepare(&child->config) && sandbox_enter(false))) &&
 	       landlock_enter();

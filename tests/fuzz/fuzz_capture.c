@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Any bytes as a capture file: pcap, pcapng or snoop.  Every way of reading it gives the same frames and the same end:
- * in bulk, record by record, from a pipe, compressed with gzip or zstd, and with the numbers of a pcap file in the
- * other byte order; libpcap without netobs gives the same frames of pcap files, too.
+ * in bulk, record by record, from a pipe, compressed with gzip or zstd, decompressed by another thread, and with the
+ * numbers of a pcap file in the other byte order; libpcap without netobs gives the same frames of pcap files, too.
  */
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -87,13 +87,16 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 
 /* Replays the file behind a descriptor and closes it. */
 static struct outcome
-replay_fd(int fd, double speed)
+replay_fd(int fd, double speed, unsigned workers)
 {
 	static const char *no_interface[] = {NULL};
 	static struct loop *loop;
 	const char *paths[2] = {NULL};
 	char path[32];
-	const struct config config = {.interface_names = no_interface, .capture_paths = paths, .replay_speed = speed};
+	const struct config config = {.interface_names = no_interface,
+				      .capture_paths = paths,
+				      .replay_speed = speed,
+				      .workers = workers};
 	struct input *input;
 	struct batch *batch = batch_new(NULL, NULL);
 
@@ -116,12 +119,12 @@ replay_fd(int fd, double speed)
 }
 
 static struct outcome
-replay_file(const uint8_t *bytes, size_t size, double speed)
+replay_file(const uint8_t *bytes, size_t size, double speed, unsigned workers)
 {
 	int fd = memfd_create("capture", 0);
 
 	must(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
-	return replay_fd(fd, speed);
+	return replay_fd(fd, speed, workers);
 }
 
 static struct outcome
@@ -138,11 +141,11 @@ replay_pipe(const uint8_t *bytes, size_t size)
 	must(fd >= 0);
 	close(ends[0]);
 	close(ends[1]);
-	return replay_fd(fd, 0);
+	return replay_fd(fd, 0, 1);
 }
 
 static struct outcome
-replay_gzip(const uint8_t *bytes, size_t size)
+replay_gzip(const uint8_t *bytes, size_t size, unsigned workers)
 {
 	static uint8_t packed[FILE_MAX + 1024];
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size, .next_out = packed,
@@ -151,17 +154,17 @@ replay_gzip(const uint8_t *bytes, size_t size)
 	must(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
 	must(deflate(&stream, Z_FINISH) == Z_STREAM_END);
 	deflateEnd(&stream);
-	return replay_file(packed, sizeof packed - stream.avail_out, 0);
+	return replay_file(packed, sizeof packed - stream.avail_out, 0, workers);
 }
 
 static struct outcome
-replay_zstd(const uint8_t *bytes, size_t size)
+replay_zstd(const uint8_t *bytes, size_t size, unsigned workers)
 {
 	static uint8_t packed[FILE_MAX + 1024];
 	size_t length = ZSTD_compress(packed, sizeof packed, bytes, size, 1);
 
 	must(!ZSTD_isError(length));
-	return replay_file(packed, length, 0);
+	return replay_file(packed, length, 0, workers);
 }
 
 static void
@@ -284,20 +287,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4 || size > FILE_MAX)
 		return 0;
-	first = replay_file(data, size, 0);
-	if (is_compressed(data))
+	first = replay_file(data, size, 0, 1);
+	if (is_compressed(data)) {
+		other = replay_file(data, size, 0, 2);
+		must_be_equal(&first, &other);
 		return 0;
-	other = replay_file(data, size, 1e18);
+	}
+	other = replay_file(data, size, 1e18, 1);
 	must_be_equal(&first, &other);
 	other = replay_pipe(data, size);
 	must_be_equal(&first, &other);
-	other = replay_gzip(data, size);
+	other = replay_gzip(data, size, 1);
 	must_be_equal(&first, &other);
-	other = replay_zstd(data, size);
+	other = replay_zstd(data, size, 2);
 	must_be_equal(&first, &other);
 	memcpy(swapped, data, size);
 	if (swap_capture(swapped, size)) {
-		other = replay_file(swapped, size, 0);
+		other = replay_file(swapped, size, 0, 1);
 		must_be_equal(&first, &other);
 	}
 	if (is_read_by_netobs(data, size))

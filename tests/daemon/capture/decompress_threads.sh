@@ -78,12 +78,16 @@ for file in large.gz large.zst; do
 	same "$file, with a filter" 2 --print -r "$tmp/$file" udp
 	same "$file, paced" 2 --print --pace=1000000 -r "$tmp/$file"
 done
-"$netobsd" --print --workers 2 -r - <"$tmp/large.gz" 2>/dev/null | cmp - "$tmp/plain"
-is "a file on standard input: the lines of the plain file" $? 0
+# from_input NAME STATUS: what was replayed from standard input
+from_input() {
+	is "$1: status" "$2" 0
+	check "$1: the lines of the plain file" cmp "$tmp/plain" "$tmp/lines"
+}
+"$netobsd" --print --workers 2 -r - <"$tmp/large.gz" >"$tmp/lines" 2>/dev/null
+from_input "a file on standard input" $?
 # shellcheck disable=SC2002 # a pipe, not a file
-cat "$tmp/large.gz" | "$netobsd" --print --workers 2 -r - 2>/dev/null | cmp - "$tmp/plain"
-is "a pipe: the lines of the plain file" $? 0
-same "a plain file" 2 --print --summary -r "$tmp/large.pcap"
+cat "$tmp/large.gz" | "$netobsd" --print --workers 2 -r - >"$tmp/lines" 2>/dev/null
+from_input "a pipe" $?
 
 same "several files" 4 --print --summary -r "$tmp/large.gz" -r "$tmp/later.zst" -r "$tmp/later.pcap"
 "$netobsd" --print -r "$tmp/large.pcap" -r "$tmp/later.pcap" >"$tmp/plain" 2>/dev/null
@@ -104,6 +108,24 @@ for file in large.gz large.zst; do
 	same "$file with changed bytes, and another file" 3 --print --summary -r "$tmp/changed" -r "$tmp/later.zst"
 done
 
+# The pcap file is damaged, and the compressed data end early behind that: the first of both is reported, also if a thread
+# has found the end before.  Paced, the thread is ahead.
+python3 - "$captures/home-network.pcap" "$tmp/damaged.pcap" <<'END' || exit 99
+import random
+import struct
+import sys
+
+data = open(sys.argv[1], "rb").read()
+record = struct.pack("<IIII", *struct.unpack_from("<II", data, 24), 0x7fffffff, 0x7fffffff)
+with open(sys.argv[2], "wb") as out:
+    out.write(data + record + random.Random(1).randbytes(500000))
+END
+gzip -c "$tmp/damaged.pcap" | head -c -100000 >"$tmp/damaged.gz"
+for pace in "" 100; do
+	same "damage before the end${pace:+, paced}" 2 ${pace:+--pace=$pace} -r "$tmp/damaged.gz"
+	is "damage before the end${pace:+, paced}: the message" "$(grep -c ': invalid packet capture length ' "$tmp/out")" 1
+done
+
 differing=
 for file in "$captures"/*.pcap*; do
 	gzip -c "$file" >"$tmp/each"
@@ -116,13 +138,17 @@ is "each capture of the tests: the output of one worker" "$differing" ""
 
 # threads ARGUMENT...: how many threads decompress how many files
 threads() {
-	"$netobsd" --debug capture "$@" 2>&1 | sed -n 's/^netobsd: debug capture: threads that decompress: //p'
+	"$netobsd" --debug capture "$@" 2>&1 | sed -n 's/^netobsd: debug capture: reader threads: //p'
 }
 is "threads: no more than workers less one" \
-	"$(threads --workers 2 -r "$tmp/large.gz" -r "$tmp/later.zst")" "1; compressed files: 2"
+	"$(threads --workers 2 -r "$tmp/large.gz" -r "$tmp/later.zst")" "1; files read ahead: 2"
 is "threads: no more than compressed files" \
-	"$(threads --workers 9 -r "$tmp/large.gz" -r "$tmp/later.zst" -r "$tmp/later.pcap")" "2; compressed files: 2"
-is "threads: none for a plain file" "$(threads --workers 2 -r "$tmp/large.pcap")" "0; compressed files: 0"
+	"$(threads --workers 9 -r "$tmp/large.gz" -r "$tmp/later.zst" -r "$tmp/later.pcap")" "2; files read ahead: 2"
+"$netobsd" --print --workers 2 -r "$tmp/large.pcap" 2>"$tmp/err" >"$tmp/lines"
+"$netobsd" --print -r "$tmp/large.pcap" 2>/dev/null >"$tmp/plain"
+check "a plain file: the lines of one worker" cmp "$tmp/plain" "$tmp/lines"
+is "threads: a plain file: a notice" "$(grep -c '^netobsd: --workers has no effect: ' "$tmp/err")" 1
+is "threads: none for a plain file" "$(threads --workers 2 -r "$tmp/large.pcap")" "0; files read ahead: 0"
 is "threads: none with one worker" "$(threads -r "$tmp/large.gz")" ""
 is "a thread has a system-call filter of its own" \
 	"$("$netobsd" --debug confine --workers 2 -r "$tmp/large.gz" 2>&1 | grep -c 'filter of reader threads is active')" 1
@@ -130,7 +156,8 @@ is "a thread has a system-call filter of its own" \
 # A signal ends the run while the threads wait for space.
 "$netobsd" --workers 3 --pace -r "$tmp/large.gz" -r "$tmp/later.zst" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-wait_for sh -c "grep -h '^Name:.netobs-reader' /proc/$pid/task/*/status | grep -q ."
+check "the threads of a paced replay have started" \
+	wait_for sh -c "[ \$(cat /proc/$pid/task/*/comm | grep -c '^netobs-reader') = 2 ]"
 kill -INT "$pid"
 wait "$pid"
 is "a signal ends the run" $? 0
@@ -140,5 +167,8 @@ for workers in 1 2; do
 	"$netobsd" --split 3 --workers "$workers" -r "$tmp/large.gz" -w "$tmp/split/$workers" 2>/dev/null
 	cat "$tmp/split/$workers"-*.pcap >"$tmp/split/all.$workers"
 done
+is "--split: a thread has a system-call filter of its own" \
+	"$("$netobsd" --split 3 --workers 2 --debug confine -r "$tmp/large.gz" -w "$tmp/split/3" 2>&1 |
+		grep -c 'filter of reader threads is active')" 1
 check "--split writes the captures of one worker" cmp "$tmp/split/all.1" "$tmp/split/all.2"
 tap_done

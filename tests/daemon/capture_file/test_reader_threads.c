@@ -151,12 +151,13 @@ test_limit(void **state)
 }
 
 static unsigned refused_after;
+static enum thread_role refused_role; /* thread_start() waits until the thread has set it */
 
 static bool
 refuse(void *context, enum thread_role role)
 {
 	(void)context;
-	assert_int_equal(role, THREAD_READER);
+	refused_role = role;
 	return refused_after-- > 0;
 }
 
@@ -175,6 +176,8 @@ test_no_threads(void **state)
 
 		refused_after = started;
 		assert_int_equal(reader_threads_start(threads, 2), EPERM);
+		assert_int_equal(reader_threads_started(threads), started);
+		assert_int_equal(refused_role, THREAD_READER);
 		while (take(queue, &file, &offset) == 1)
 			continue;
 		while (take(second, &other, &second_offset) == 1)
