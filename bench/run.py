@@ -174,7 +174,7 @@ def row_replay(b):
 
 
 def row_compressed(b):
-    """The standard capture, compressed: one worker, and further ones that decompress; one file and two."""
+    """The standard capture, compressed: one thread, and further ones that decompress; one file and two."""
     plain, names = b.standard(), {"zstd": b.path("zst"), "gzip": b.path("gz")}
     subprocess.run(["zstd", "-q", "-f", plain, "-o", names["zstd"]], check=True)
     with open(names["gzip"], "wb") as out:
@@ -182,13 +182,13 @@ def row_compressed(b):
     for name, path in names.items():
         runs = in_turns({"plain": b.replay(plain), "one": b.replay(path), "two": b.replay(path, "--workers", "2")},
                         b.args.rounds)
-        b.print_row("compressed", name + ", one worker: wall", median(runs["one"], "wall"), "s")
-        b.print_row("compressed", name + ", one worker / plain file, wall", ratio(runs["one"], runs["plain"], "wall"), "x")
-        b.print_row("compressed", name + ", two workers / one, wall", ratio(runs["two"], runs["one"], "wall"), "x")
-        b.print_row("compressed", name + ", two workers / one, cpu", ratio(runs["two"], runs["one"]), "x")
+        b.print_row("compressed", name + ", one thread: wall", median(runs["one"], "wall"), "s")
+        b.print_row("compressed", name + ", one thread / not compressed, wall", ratio(runs["one"], runs["plain"], "wall"), "x")
+        b.print_row("compressed", name + ", two threads / one, wall", ratio(runs["two"], runs["one"], "wall"), "x")
+        b.print_row("compressed", name + ", two threads / one, cpu", ratio(runs["two"], runs["one"]), "x")
     two = b.replay(names["zstd"], "-r", names["gzip"])
     runs = in_turns({"one": two, "three": two + ["--workers", "3"]}, b.args.rounds)
-    b.print_row("compressed", "both files, three workers / one, wall", ratio(runs["three"], runs["one"], "wall"), "x")
+    b.print_row("compressed", "both files, three threads / one, wall", ratio(runs["three"], runs["one"], "wall"), "x")
     for path in names.values():
         os.unlink(path)
 

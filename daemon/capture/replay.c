@@ -732,8 +732,8 @@ replay_start_threads(struct replay *replay)
 		return;
 	for (size_t i = 0; i < replay->count; i++)
 		files += file_stream_read_ahead(replay->files[i].stream, replay->threads);
-	if (files == 0)
-		log_notice("--workers has no effect: only compressed files are read by several threads");
+	if (files == 0 && replay->config->config_path == NULL)
+		log_notice("--workers has no effect: other threads decompress files, and none is compressed");
 	error = reader_threads_start(replay->threads, replay->config->workers - 1);
 	if (error != 0)
 		log_warning("cannot start a reader thread: %s; the other threads do its work", strerror(error));
@@ -756,6 +756,8 @@ replay_run(struct input *input, struct batch *batch)
 	else
 		replay_run_merged(replay);
 	progress_hide(&replay->progress);
+	reader_threads_free(replay->threads); /* before another replay reads the same standard input */
+	replay->threads = NULL;
 	replay->batch = NULL;
 	return replay->counters.damaged > 0 ? INPUT_DAMAGED : INPUT_DONE;
 }

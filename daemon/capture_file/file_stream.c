@@ -118,7 +118,7 @@ file_stream_fill(struct file_stream *stream, size_t wanted)
 
 /* -------------------------------------------------------------------------------------------------- the bytes */
 
-/* A small read goes through the buffer: what the reader does not want yet stays there. */
+/* A small read goes through the buffer, where the bytes behind it stay. */
 static ssize_t
 file_stream_copy_plain(struct file_stream *stream, char *to, size_t size)
 {
@@ -269,8 +269,8 @@ file_stream_read_ahead(struct file_stream *stream, struct reader_threads *thread
 
 /* ----------------------------------------------------------------------------------------- libpcap's stream */
 
-/* The first read returns the header of the capture, and nothing that stdio would buffer: another reader than libpcap
- * can go on behind it. */
+/* Reads no further than the header of the capture at first, so that stdio buffers nothing behind it: another reader
+ * than libpcap can go on there. */
 static ssize_t
 file_stream_cookie_read(void *cookie, char *to, size_t size)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture file as a byte stream, for libpcap or frame_reader.h, decompressed if its first bytes require it.  While a
- * pipe has no bytes the event loop runs, so that signals are handled; stopping the loop ends the stream.
+ * A capture file as a byte stream, for libpcap, pcap_reader.h or frame_reader.h, decompressed if its first bytes
+ * require it.  While a pipe has no bytes the event loop runs, so that signals are handled; stopping the loop ends the
+ * stream.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_FILE_FILE_STREAM_H
 #define NETOBS_DAEMON_CAPTURE_FILE_FILE_STREAM_H
@@ -42,7 +43,8 @@ off_t file_stream_position(const struct file_stream *stream);
 void file_stream_unread(struct file_stream *stream, const void *bytes, size_t count);
 
 /* Lets threads decompress the stream ahead, after file_stream_detect_format().  False, with nothing changed, if the
- * stream is not compressed or no file, or if out of memory.  Free the threads first. */
+ * stream is not compressed or no file, or if out of memory.  Free the threads before the stream, and read nothing
+ * between. */
 bool file_stream_read_ahead(struct file_stream *stream, struct reader_threads *threads);
 
 /* Returns the stream, to be read and closed by libpcap; closing it does not free `stream`.  ftello() counts
@@ -53,7 +55,7 @@ FILE *file_stream_fopen(struct file_stream *stream);
 /* Whether it is a file, perhaps compressed: reading never waits for a writer. */
 bool file_stream_is_file(const struct file_stream *stream);
 
-/* Bytes of the file, still compressed; 0 if it is not a plain file. */
+/* Bytes of the file, still compressed; 0 if it is not a regular file. */
 uint64_t file_stream_size(const struct file_stream *stream);
 
 /* Bytes of the file that contain the first `offset` bytes of the stream.  For a compressed file an estimate, by

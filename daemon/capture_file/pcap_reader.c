@@ -40,7 +40,7 @@ pcap_reader_time_unit(uint32_t magic)
 	return magic == 0xa1b2c3d4 ? 1000 : magic == 0xa1b23c4d ? 1 : 0;
 }
 
-/* Whether libpcap has read the header, and neither it nor stdio anything behind. */
+/* Whether libpcap has read the header, and neither libpcap nor stdio has read anything behind it. */
 static bool
 pcap_reader_is_at_first_record(const struct file_stream *stream, pcap_t *pcap)
 {

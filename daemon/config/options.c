@@ -63,7 +63,7 @@ const struct option_row options_table[] = {
 	{.name = "workers", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_uint32,
 	 .argument = "NUMBER", .min = 1, .max = 64, FIELD(workers),
 	 .source = OPTION_ANYWHERE,
-	 .help = "threads: they share the frames of each interface, or decompress files while one observes"},
+	 .help = "threads that share the frames of each interface; for files, one observes and the others decompress"},
 	{.name = "promiscuous", .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE, .kind = &value_flag, FIELD(promiscuous),
 	 .source = OPTION_ANYWHERE,
 	 .help = "also capture frames addressed to other hosts"},

@@ -173,7 +173,7 @@ split_watch_signals(struct split_child *child)
 	return sigprocmask(SIG_UNBLOCK, &set, NULL) == 0;
 }
 
-/* Each file is read twice, so it must be a plain file. */
+/* Each file is read twice, so it must be a regular file. */
 static bool
 split_check_inputs(const struct split_child *child)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --workers in a replay: other threads decompress the files, and the output is, byte for byte, that of one worker; of one
+# --workers in a replay: other threads decompress the files, and the output is, byte for byte, that of one thread; of one
 # file and of several, whole, truncated and damaged.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
@@ -21,7 +21,7 @@ replayed() {
 	cat "$tmp/err" >>"$tmp/out"
 }
 
-# same NAME WORKERS ARGUMENT...: any number of workers, up to WORKERS, writes what one worker writes
+# same NAME WORKERS ARGUMENT...: any number of workers, up to WORKERS, writes what one thread writes
 same() {
 	name=$1 most=$2
 	shift 2
@@ -32,7 +32,12 @@ same() {
 		replayed "$number" "$@"
 		cmp "$tmp/one" "$tmp/out" || differ="$differ $number"
 	done
-	is "$name: the output of one worker" "$differ" ""
+	is "$name: the output of one thread" "$differ" ""
+}
+
+# capture_time FILE: seconds since 1970 of its first frame
+capture_time() {
+	od -A n -t u4 -j 24 -N 4 "$1" | tr -d ' '
 }
 
 # A capture of many buffers, and a later one: the packets of a home network again and again.
@@ -62,11 +67,14 @@ if have editcap; then
 	editcap -F pcapng "$tmp/large.pcap" "$tmp/large.pcapng"
 	zstd -qc "$tmp/large.pcapng" >"$tmp/large.pcapng.zst"
 	same "pcapng" 2 --print -r "$tmp/large.pcapng.zst"
-	is "pcapng: the frames of the pcap file" "$(grep -c 'Z ip-' "$tmp/out")" \
-		"$("$netobsd" --print -r "$tmp/large.pcap" 2>/dev/null | grep -c 'Z ip-')"
+	"$netobsd" --print=ip-receive -r "$tmp/large.pcap" >"$tmp/plain" 2>/dev/null
+	"$netobsd" --print=ip-receive --workers 2 -r "$tmp/large.pcapng.zst" >"$tmp/lines" 2>/dev/null
+	is "pcapng: as many packets as in the pcap file" "$(wc -l <"$tmp/lines")" "$(wc -l <"$tmp/plain")"
+	check "pcapng: there are packets" [ -s "$tmp/lines" ]
 else
-	skip "pcapng: the output of one worker" "editcap is not installed"
-	skip "pcapng: the frames of the pcap file" "editcap is not installed"
+	skip "pcapng: the output of one thread" "editcap is not installed"
+	skip "pcapng: as many packets as in the pcap file" "editcap is not installed"
+	skip "pcapng: there are packets" "editcap is not installed"
 fi
 
 "$netobsd" --print -r "$tmp/large.pcap" >"$tmp/plain" 2>/dev/null
@@ -126,16 +134,6 @@ for pace in "" 100; do
 	is "damage before the end${pace:+, paced}: the message" "$(grep -c ': invalid packet capture length ' "$tmp/out")" 1
 done
 
-differing=
-for file in "$captures"/*.pcap*; do
-	gzip -c "$file" >"$tmp/each"
-	replayed 1 --print -r "$tmp/each"
-	cp "$tmp/out" "$tmp/one"
-	replayed 2 --print -r "$tmp/each"
-	cmp "$tmp/one" "$tmp/out" || differing="$differing ${file##*/}"
-done
-is "each capture of the tests: the output of one worker" "$differing" ""
-
 # threads ARGUMENT...: how many threads decompress how many files
 threads() {
 	"$netobsd" --debug capture "$@" 2>&1 | sed -n 's/^netobsd: debug capture: reader threads: //p'
@@ -146,7 +144,7 @@ is "threads: no more than compressed files" \
 	"$(threads --workers 9 -r "$tmp/large.gz" -r "$tmp/later.zst" -r "$tmp/later.pcap")" "2; files read ahead: 2"
 "$netobsd" --print --workers 2 -r "$tmp/large.pcap" 2>"$tmp/err" >"$tmp/lines"
 "$netobsd" --print -r "$tmp/large.pcap" 2>/dev/null >"$tmp/plain"
-check "a plain file: the lines of one worker" cmp "$tmp/plain" "$tmp/lines"
+check "a plain file: the lines of one thread" cmp "$tmp/plain" "$tmp/lines"
 is "threads: a plain file: a notice" "$(grep -c '^netobsd: --workers has no effect: ' "$tmp/err")" 1
 is "threads: none for a plain file" "$(threads --workers 2 -r "$tmp/large.pcap")" "0; files read ahead: 0"
 is "threads: none with one worker" "$(threads -r "$tmp/large.gz")" ""
@@ -159,16 +157,30 @@ pid=$!
 check "the threads of a paced replay have started" \
 	wait_for sh -c "[ \$(cat /proc/$pid/task/*/comm | grep -c '^netobs-reader') = 2 ]"
 kill -INT "$pid"
+wait_for sh -c "! kill -0 $pid" || kill -KILL "$pid"
 wait "$pid"
 is "a signal ends the run" $? 0
+
+# Two passes over standard input: the threads of the first have ended when the second begins.
+begin=$(capture_time "$tmp/large.pcap")
+for seconds in 1 5 20 60 90 100 300 700 1100 1400; do
+	for workers in 1 2; do
+		"$netobsd" --workers "$workers" --to $((begin + seconds)) --record "udp-send=$tmp/passes.$workers" \
+			-r - <"$tmp/large.gz" 2>"$tmp/err"
+		echo "$?" >>"$tmp/statuses"
+	done
+	cmp "$tmp/passes.1" "$tmp/passes.2" >>"$tmp/statuses" 2>&1
+done
+is "two passes over standard input: status" "$(sort -u "$tmp/statuses")" 0
 
 mkdir "$tmp/split"
 for workers in 1 2; do
 	"$netobsd" --split 3 --workers "$workers" -r "$tmp/large.gz" -w "$tmp/split/$workers" 2>/dev/null
+	is "--split with --workers $workers: status" $? 0
 	cat "$tmp/split/$workers"-*.pcap >"$tmp/split/all.$workers"
 done
 is "--split: a thread has a system-call filter of its own" \
 	"$("$netobsd" --split 3 --workers 2 --debug confine -r "$tmp/large.gz" -w "$tmp/split/3" 2>&1 |
 		grep -c 'filter of reader threads is active')" 1
-check "--split writes the captures of one worker" cmp "$tmp/split/all.1" "$tmp/split/all.2"
+check "--split writes the captures of one thread" cmp "$tmp/split/all.1" "$tmp/split/all.2"
 tap_done

@@ -47,7 +47,7 @@ static const struct variant {
 #define ALL_VARIANTS  (sizeof variants / sizeof variants[0])
 #define SOME_VARIANTS 3u /* for thousands of files */
 
-static char path[] = "/tmp/netobs-bulk-XXXXXX";
+static char path[] = "/tmp/netobs-pcap-XXXXXX";
 static char compressed_path[sizeof path + 2];
 static struct outcome got;
 static char logged[1024];
@@ -434,5 +434,5 @@ main(void)
 	    cmocka_unit_test(test_large_frames),
 	};
 
-	return cmocka_run_group_tests_name("bulk", tests, make_file, remove_file);
+	return cmocka_run_group_tests_name("pcap_reader", tests, make_file, remove_file);
 }

@@ -16,7 +16,7 @@
 #include "daemon/capture_file/reader_threads.h"
 
 #define FILES	     5
-#define MORE_BUFFERS 16 /* than a queue has */
+#define BUFFERS_MAX  16 /* more than a queue has */
 
 /* A file whose bytes are known from their offset. */
 struct test_file {
@@ -144,10 +144,10 @@ test_limit(void **state)
 	assert_int_equal(reader_threads_start(threads, 3), 0);
 	assert_int_equal(take(queue, &file, &offset), 1);
 	pause_ms(50);
-	assert_in_range(file.calls, 1, MORE_BUFFERS);
+	assert_in_range(file.calls, 1, BUFFERS_MAX);
 	reader_threads_free(threads);
-	assert_in_range(file.calls, 1, MORE_BUFFERS);
-	assert_in_range(file.offset, offset, MORE_BUFFERS * offset);
+	assert_in_range(file.calls, 1, BUFFERS_MAX);
+	assert_in_range(file.offset, offset, BUFFERS_MAX * offset);
 }
 
 static unsigned refused_after;

@@ -388,7 +388,7 @@ test_granted(void **state)
 	    {"memory of a thread", map_thread_memory},
 	    {"sending on a connected socket", send_connected},
 	};
-	static const struct attempt but_of_readers[] = {{"opening a file to read", open_to_read},
+	static const struct attempt not_of_readers[] = {{"opening a file to read", open_to_read},
 							{"reading a directory", read_directory}};
 	static const struct attempt of_processes[] = {{"a thread", start_thread},
 						      {"waiting for a child", wait_for_child}};
@@ -397,7 +397,7 @@ test_granted(void **state)
 	for (size_t i = 0; i < COUNT(all_roles); i++) {
 		grants(attempts, COUNT(attempts), all_roles[i]);
 		if (all_roles[i] != SANDBOX_READER)
-			grants(but_of_readers, COUNT(but_of_readers), all_roles[i]);
+			grants(not_of_readers, COUNT(not_of_readers), all_roles[i]);
 	}
 	grants(of_processes, COUNT(of_processes), SANDBOX_LIVE);
 	grants(of_processes, COUNT(of_processes), SANDBOX_REPLAY);

@@ -973,7 +973,7 @@ many_connections(void)
 
 /*
  * A burst costs a few scans of /proc, not one each.  The test waits until the table has all replies at once, so none of
- * its buckets, of eight places each, may overflow.  The probability of that, for 8,000 keys, is 0.8 % with the default
+ * its buckets, of eight slots each, may overflow.  The probability of that, for 8,000 keys, is 0.8 % with the default
  * of 8,192 buckets and 2e-7 with the 32,768 of this table.
  */
 static void
