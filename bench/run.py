@@ -188,6 +188,7 @@ def row_compressed(b):
         b.print_row("compressed", name + ", two threads / one, cpu", ratio(runs["two"], runs["one"]), "x")
     two = b.replay(names["zstd"], "-r", names["gzip"])
     runs = in_turns({"one": two, "three": two + ["--workers", "3"]}, b.args.rounds)
+    b.print_row("compressed", "both files, one thread: wall", median(runs["one"], "wall"), "s")
     b.print_row("compressed", "both files, three threads / one, wall", ratio(runs["three"], runs["one"], "wall"), "x")
     for path in names.values():
         os.unlink(path)

@@ -66,7 +66,7 @@ struct replay {
 	struct batch *batch; /* NULL until the replay runs */
 	struct input_counters counters;
 	struct progress progress;
-	struct reader_threads *threads; /* NULL: files are decompressed by this thread */
+	struct reader_threads *threads; /* while the replay runs; NULL: this thread decompresses */
 	bool merged;			/* files are read record by record */
 	uint64_t first_time;		/* packet time of the first frame, for the pace */
 	uint64_t start_time;		/* monotonic time of the first frame; 0 before */
@@ -98,7 +98,7 @@ replay_read_mark(const struct replay_file *file)
 	else if (file->frames != NULL)
 		at = (off_t)frame_reader_position(file->frames);
 	else
-		at = file->read_in_bulk ? (off_t)pcap_reader_position(file->reader) : ftello(pcap_file(file->pcap));
+		at = file->read_in_bulk ? pcap_reader_position(file->reader) : ftello(pcap_file(file->pcap));
 	mark.bytes = at > 0 ? (uint64_t)at : 0;
 	return mark;
 }
@@ -773,7 +773,6 @@ replay_free(struct input *input)
 {
 	struct replay *replay = (struct replay *)input;
 
-	reader_threads_free(replay->threads);
 	for (size_t i = 0; i < replay->count; i++)
 		replay_close_file(&replay->files[i]);
 	free(replay->link_types);

@@ -28,7 +28,6 @@ struct pcap_reader {
 	uint32_t max_caplen;  /* a record with a larger caplen is left to libpcap */
 	uint32_t ns_per_unit; /* nanoseconds per unit of `fraction` */
 	uint32_t units_per_second;
-	uint64_t offset;  /* bytes of the stream up to `end` */
 	uint32_t at, end; /* range of the buffer not parsed yet */
 	_Alignas(64) uint8_t buffer[sizeof(struct pcap_record_header) + CAPLEN_MAX + READ_BYTES];
 };
@@ -66,7 +65,6 @@ pcap_reader_new(struct file_stream *stream, pcap_t *pcap, uint32_t magic, const 
 	reader->max_caplen = snapshot < CAPLEN_MAX ? snapshot : CAPLEN_MAX;
 	reader->ns_per_unit = scale;
 	reader->units_per_second = NANOSECONDS / scale;
-	reader->offset = FILE_STREAM_PCAP_HEADER;
 	reader->at = reader->end = 0;
 	return reader;
 }
@@ -92,7 +90,6 @@ pcap_reader_fill(struct pcap_reader *reader)
 	if (got <= 0)
 		return false;
 	reader->end += (uint32_t)got;
-	reader->offset += (uint64_t)got;
 	return true;
 }
 
@@ -152,10 +149,10 @@ pcap_reader_read(struct pcap_reader *reader, struct frame *frames, unsigned coun
 	return taken;
 }
 
-uint64_t
+off_t
 pcap_reader_position(const struct pcap_reader *reader)
 {
-	return reader->offset - (reader->end - reader->at);
+	return file_stream_position(reader->stream) - (off_t)(reader->end - reader->at);
 }
 
 void

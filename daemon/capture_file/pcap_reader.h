@@ -31,8 +31,8 @@ void pcap_reader_free(struct pcap_reader *reader);
  * pcap_reader_hand_back(). */
 unsigned pcap_reader_read(struct pcap_reader *reader, struct frame *frames, unsigned count);
 
-/* Offset in the stream of the next record. */
-uint64_t pcap_reader_position(const struct pcap_reader *reader);
+/* Offset in the stream of the next record, before pcap_reader_hand_back(). */
+off_t pcap_reader_position(const struct pcap_reader *reader);
 
 /* Lets libpcap continue at the end of the last pcap_reader_read(), with bytes of the reader's buffer: free the reader
  * when libpcap reads no longer. */
