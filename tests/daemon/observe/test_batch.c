@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Batching: every frame reaches the observer once, in order, unchanged, in batches of at most OBSERVE_BATCH. */
+/* Batching: every frame reaches the observer once, in order, unchanged, in batches of at most BATCH_FRAMES. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ void
 observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
 {
 	assert_null(observer);
-	assert_in_range(count, 1, OBSERVE_BATCH);
+	assert_in_range(count, 1, BATCH_FRAMES);
 	for (unsigned i = 0; i < count; i++) {
 		const struct frame *frame = &frames[i];
 
@@ -148,7 +148,7 @@ test_order(void **state)
 	assert_non_null(batch);
 	for (uint64_t number = 0; number < 5000; number++)
 		add(batch, number);
-	assert_true(seen.next > 5000 - OBSERVE_BATCH);
+	assert_true(seen.next > 5000 - BATCH_FRAMES);
 	batch_flush(batch);
 	assert_int_equal(seen.next, 5000);
 	batch_flush(batch); /* nothing left */
@@ -185,12 +185,12 @@ test_longest(void **state)
 	seen.next = 4;
 	seen.same = true;
 	assert_int_equal(length_of(4), BATCH_COPY_MAX);
-	for (unsigned i = 0; i < OBSERVE_BATCH; i++) {
+	for (unsigned i = 0; i < BATCH_FRAMES; i++) {
 		assert_int_equal(seen.calls, 0);
 		add(batch, 4);
 	}
 	assert_int_equal(seen.calls, 1);
-	assert_int_equal(seen.last, OBSERVE_BATCH);
+	assert_int_equal(seen.last, BATCH_FRAMES);
 	batch_free(batch);
 }
 
