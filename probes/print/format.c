@@ -2,6 +2,7 @@
 /* Escapes text so that parsers and terminals cannot misinterpret it. */
 #include "probes/print/format.h"
 
+#include <endian.h>
 #include <stdbool.h>
 
 #define TEN(d) #d "0" #d "1" #d "2" #d "3" #d "4" #d "5" #d "6" #d "7" #d "8" #d "9"
@@ -13,6 +14,41 @@ static inline bool
 format_is_printable(uint8_t byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+/* A word of eight such bytes. */
+#define EIGHT_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Sets bit 7 of each byte that is not printable ASCII, or is one of two ASCII characters; all other bits are 0. */
+static inline uint64_t
+format_mark_escaped(uint64_t word, char one, char other)
+{
+	/* Seven bits of each byte, so that no sum carries into the next byte. */
+	uint64_t low = word & EIGHT_BYTES(0x7f);
+	uint64_t printable = (low + EIGHT_BYTES(0x60)) & ~(low + EIGHT_BYTES(0x01));
+	uint64_t is_neither = ((low ^ EIGHT_BYTES((uint8_t)one)) + EIGHT_BYTES(0x7f)) &
+			      ((low ^ EIGHT_BYTES((uint8_t)other)) + EIGHT_BYTES(0x7f));
+
+	return (word | ~(printable & is_neither)) & EIGHT_BYTES(0x80);
+}
+
+/* Copies text up to the first character that is not printable ASCII, or is one of two, eight bytes at a time: the last
+ * seven may be left.  Returns how many; up to eight bytes behind them are overwritten.  One byte at a time took a fifth
+ * of the instructions of --print. */
+static inline size_t
+format_copy_printable(char *at, const uint8_t *s, size_t size, char one, char other)
+{
+	size_t i = 0;
+	uint64_t word, escaped;
+
+	for (; size - i >= sizeof word; i += sizeof word) {
+		memcpy(&word, s + i, sizeof word);
+		memcpy(at + i, &word, sizeof word);
+		escaped = format_mark_escaped(le64toh(word), one, other);
+		if (escaped != 0)
+			return i + (size_t)__builtin_ctzll(escaped) / 8;
+	}
+	return i;
 }
 
 static inline bool
@@ -126,8 +162,9 @@ char *
 put_json_text(char *at, const char *text, size_t size)
 {
 	const uint8_t *s = (const uint8_t *)text;
-	size_t i = 0;
+	size_t i = format_copy_printable(at, s, size, '"', '\\');
 
+	at += i;
 	while (i < size && s[i] != '\0') {
 		size_t n;
 
@@ -147,8 +184,9 @@ char *
 put_plain_text(char *at, const char *text, size_t size)
 {
 	const uint8_t *s = (const uint8_t *)text;
+	size_t i = format_copy_printable(at, s, size, '\\', '\\');
 
-	for (size_t i = 0; i < size && s[i] != '\0'; i++) {
+	for (at += i; i < size && s[i] != '\0'; i++) {
 		if (format_is_printable(s[i]) || s[i] == '"') {
 			*at++ = (char)s[i];
 		} else if (s[i] == '\\') {

@@ -199,6 +199,27 @@ hidden_characters_are_escaped(void **state)
 	assert_string_equal(got, "a\\xe2\\x80\\xaez");
 }
 
+/* Each byte at each position, compared with the same text written byte by byte. */
+static void
+text_is_escaped_at_every_position(void **state)
+{
+	char *(*const writers[])(char *, const char *, size_t) = {put_json_text, put_plain_text};
+
+	(void)state;
+	for (unsigned n = 0; n < 2 * 20 * 256; n++) {
+		char text[20], got[128], want[128], *at = want;
+		char *(*put)(char *, const char *, size_t) = writers[n % 2];
+
+		memset(text, 'x', sizeof text);
+		text[n / 2 % 20] = (char)(n / 40);
+		for (size_t i = 0; i < sizeof text && text[i] != '\0'; i++)
+			at = put(at, &text[i], 1);
+		*at = '\0';
+		*put(got, text, sizeof text) = '\0';
+		assert_string_equal(got, want);
+	}
+}
+
 static void
 text_fields_end_with_their_size(void **state)
 {
@@ -691,6 +712,7 @@ main(void)
 	    FRESH(json_null_where_there_is_nothing),
 	    FRESH(json_text_is_escaped),
 	    FRESH(hidden_characters_are_escaped),
+	    FRESH(text_is_escaped_at_every_position),
 	    FRESH(text_fields_end_with_their_size),
 	    FRESH(json_of_any_bytes_is_json),
 	    FRESH(json_of_the_largest_values),
