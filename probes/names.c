@@ -5,13 +5,36 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* Clears the rest of a field, in steps of constant length: for a memset() of unknown length gcc emits a loop of single
+ * bytes, which took a sixth of the time of --print. */
+static void
+field_clear(char *at, const char *end)
+{
+	for (; end - at >= 16; at += 16)
+		memset(at, 0, 16);
+	if (((end - at) & 8) != 0) {
+		memset(at, 0, 8);
+		at += 8;
+	}
+	if (((end - at) & 4) != 0) {
+		memset(at, 0, 4);
+		at += 4;
+	}
+	if (((end - at) & 2) != 0) {
+		memset(at, 0, 2);
+		at += 2;
+	}
+	if (((end - at) & 1) != 0)
+		*at = 0;
+}
+
 void
 field_set_string(char *to, size_t size, const char *string)
 {
 	size_t n = strnlen(string, size - 1);
 
 	memcpy(to, string, n);
-	memset(to + n, 0, size - n);
+	field_clear(to + n, to + size);
 }
 
 static char *
@@ -86,7 +109,7 @@ field_set_ipv6_address(char *to, size_t size, const uint8_t *address)
 		} else
 			at = put_hexadecimal_group(at, groups[i]);
 	}
-	memset(at, 0, (size_t)(to + size - at));
+	field_clear(at, to + size);
 }
 
 void
@@ -107,7 +130,7 @@ field_set_address(char *to, size_t size, unsigned version, const uint8_t *addres
 		if (i < 3)
 			*at++ = '.';
 	}
-	memset(at, 0, (size_t)(to + size - at));
+	field_clear(at, to + size);
 }
 
 void

@@ -538,6 +538,26 @@ test_ipv6_text(void **state)
 	}
 }
 
+/* Strings of every length in fields of every size: the rest is cleared, and nothing behind the field. */
+static void
+test_string_field(void **state)
+{
+	const char string[] = "0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ";
+
+	(void)state;
+	for (size_t size = 1; size < sizeof string; size++)
+		for (size_t length = 0; length < sizeof string; length++) {
+			size_t copied = length < size ? length : size - 1;
+			char field[64], expected[64] = "";
+
+			memset(field, 'x', sizeof field);
+			memset(expected + size, 'x', sizeof expected - size);
+			memcpy(expected, string + sizeof string - 1 - length, copied);
+			field_set_string(field, size, string + sizeof string - 1 - length);
+			assert_memory_equal(field, expected, sizeof field);
+		}
+}
+
 int
 main(void)
 {
@@ -548,7 +568,7 @@ main(void)
 	    cmocka_unit_test(test_endpoint),	  cmocka_unit_test(test_endpoint_unknown),
 	    cmocka_unit_test(test_owned_endpoint),	  cmocka_unit_test(test_dccp),
 	    cmocka_unit_test(test_retransmission), cmocka_unit_test(test_icmp_words),
-	    cmocka_unit_test(test_ipv6_text),
+	    cmocka_unit_test(test_ipv6_text),	  cmocka_unit_test(test_string_field),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
