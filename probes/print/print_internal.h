@@ -19,6 +19,7 @@ struct printer {
 	bool selected[PROBE_COUNT];
 	struct json_struct json[STRUCT_COUNT];
 	text_formatter *text[PROBE_COUNT];
+	bool text_receives[PROBE_COUNT]; /* the probe's name ends in -receive */
 	struct text_clock clock;
 	struct print_fields *fields; /* NULL: whole lines */
 };

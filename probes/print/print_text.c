@@ -65,7 +65,7 @@ put_common_fields(char *at, const struct text_firing *firing)
 		at = PUT_FIELD(at, cs->cs_comm);
 		*at++ = ')';
 	}
-	if (pkt != NULL && strcmp(pkt->pkt_csum, "bad") == 0)
+	if (pkt != NULL && memcmp(pkt->pkt_csum, "bad", sizeof "bad") == 0)
 		at = PUT(at, ", bad checksum");
 	if (pkt != NULL && pkt->pkt_reason[0] != '\0') {
 		at = PUT(at, " [");
@@ -609,23 +609,31 @@ text_formatter_for(const struct probe_info *probe)
 	return text_packet;
 }
 
+static bool
+text_probe_receives(const struct probe_info *probe)
+{
+	static const char ending[] = "-receive";
+	size_t length = strlen(probe->name), ending_length = sizeof ending - 1;
+
+	return length > ending_length && strcmp(probe->name + length - ending_length, ending) == 0;
+}
+
 void
 print_text_prepare(struct printer *printer)
 {
-	for (unsigned i = 0; i < PROBE_COUNT; i++)
+	for (unsigned i = 0; i < PROBE_COUNT; i++) {
 		printer->text[i] = text_formatter_for(&manifest_probes[i]);
+		printer->text_receives[i] = text_probe_receives(&manifest_probes[i]);
+	}
 }
 
 static void
 text_index_arguments(struct text_firing *firing, const struct probe_info *probe, const void *const args[6])
 {
-	size_t name = strlen(probe->name);
-
 	memset(firing, 0, sizeof *firing);
 	for (unsigned i = 0; i < probe->arg_count; i++)
 		if (probe->args[i].type != NULL)
 			firing->arg[probe->args[i].type - manifest_structs] = args[i];
-	firing->receives = name > 8 && strcmp(probe->name + name - 8, "-receive") == 0;
 }
 
 /* Each probe has an argument with a time. */
@@ -649,6 +657,7 @@ print_text_line(struct printer *printer, const char *formula, enum probe_id id, 
 	struct text_firing firing;
 
 	text_index_arguments(&firing, probe, args);
+	firing.receives = printer->text_receives[id];
 	at = put_time(at, &printer->clock, text_firing_time(&firing));
 	*at++ = ' ';
 	at = put_string(at, formula != NULL ? formula : probe->name);
