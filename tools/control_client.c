@@ -177,9 +177,13 @@ client_check_first_line(const char *line, char *error, size_t size)
 
 /* Describes that there is no first line. */
 static void
-client_describe_no_reply(char *error, size_t size)
+client_describe_no_reply(unsigned timeout, char *error, size_t size)
 {
-	snprintf(error, size, "no reply from netobsd%s%s", errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		snprintf(error, size, "no reply from netobsd within %u seconds", timeout);
+	else
+		snprintf(error, size, "no reply from netobsd%s%s", errno != 0 ? ": " : "",
+			 errno != 0 ? strerror(errno) : "");
 }
 
 /* Writes the reply behind its first line. */
@@ -227,7 +231,7 @@ client_handle_reply(FILE *reply, FILE *to, bool (*copy)(FILE *reply, FILE *to))
 
 	errno = 0;
 	if (!client_read_line(reply, line, sizeof line))
-		client_describe_no_reply(error, sizeof error);
+		client_describe_no_reply(TIMEOUT_S, error, sizeof error);
 	else if (client_check_first_line(line, error, sizeof error))
 		return copy(reply, to);
 	client_log_error(error, NULL);
@@ -306,7 +310,7 @@ client_open_reply(const char *path, const char *request, unsigned timeout, char 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	if (!client_receive_line(fd, line, sizeof line)) {
 		reason = errno != 0 ? errno : EPROTO;
-		client_describe_no_reply(error, size);
+		client_describe_no_reply(timeout, error, size);
 	} else if (client_check_first_line(line, error, size)) {
 		return fd;
 	} else {

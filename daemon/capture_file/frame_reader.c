@@ -104,7 +104,7 @@ frame_reader_end(struct frame_reader *reader, size_t wanted)
 		reader->status = FRAME_READER_END;
 		return false;
 	}
-	return frame_reader_set_error(reader, "the file ends behind %zu of %zu bytes", left, wanted);
+	return frame_reader_set_error(reader, "the file ends after %zu of %zu bytes", left, wanted);
 }
 
 bool

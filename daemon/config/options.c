@@ -625,6 +625,7 @@ options_check_values(const struct config *config, const bool given[ROWS])
 static enum options_result
 options_apply_row(const struct option_row *row, struct config *config)
 {
+	const char *value = optarg != NULL ? optarg : "";
 	char error[256];
 
 	if (row->action == ACTION_VERSION)
@@ -635,7 +636,7 @@ options_apply_row(const struct option_row *row, struct config *config)
 	}
 	if (row->kind->set(config, row, optarg, error, sizeof error))
 		return OPTIONS_RUN;
-	log_error("--%s %s: %s", row->name, optarg != NULL ? optarg : "", error);
+	log_error("--%s%s%s: %s", row->name, *value != '\0' ? " " : "", value, error);
 	return OPTIONS_INVALID;
 }
 

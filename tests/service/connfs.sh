@@ -120,11 +120,15 @@ mkfifo "$tmp/hold"
 ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7009 <"$tmp/hold" &
 hostile=$!
 exec 5>"$tmp/hold"
-hostile_listed() {
-	[ -d "$root/by-port/7009" ]
+hostile_name() {
+	sed -n 's/^comm //p' "$root"/by-port/7009/*/owner
 }
-wait_for hostile_listed
-is "control characters and markup of a name are text" "$(sed -n 's/^comm //p' "$root"/by-port/7009/*/owner)" '\x1b[31m<b>\x07\x09:'
+# The owner is looked up after the connection is listed.
+hostile_named() {
+	[ -d "$root/by-port/7009" ] && [ "$(hostile_name)" != - ]
+}
+wait_for hostile_named
+is "control characters and markup of a name are text" "$(hostile_name)" '\x1b[31m<b>\x07\x09:'
 exec 5>&-
 wait "$hostile"
 

@@ -11,10 +11,11 @@ have python3 || skip_all "python3 is not installed"
 pid=''
 trap 'kill $pid 2>/dev/null; rm -rf "$tmp"' EXIT
 
-# answers NAME REPLY STATUS OUTPUT: what netobsctl connections -o cid,state prints of a reply
+# answers NAME REPLY OUTPUT [LOG WORD]: what netobsctl connections -o cid,state prints of a reply; LOG and WORD as for
+# control_peer.py
 answers() {
 	rm -f "$tmp/control"
-	python3 "$top/tests/tools/control_peer.py" "$tmp/control" "$2" &
+	python3 "$top/tests/tools/control_peer.py" "$tmp/control" "$2" ${4:+"$4" "$5"} &
 	pid=$!
 	wait_for test -S "$tmp/control"
 	printed=$("$build/netobsctl" -s "$tmp/control" connections -o cid,state 2>&1 | paste -s -d ';')
@@ -31,6 +32,7 @@ answers "a value is missing" 'ok\n1\topen\n2\n' "netobsctl: the reply is incompl
 answers "a value too many" 'ok\n1\topen\t5\n' "netobsctl: the reply is incomplete: Protocol error"
 answers "control characters" 'ok\n1\t\x1b[31m\n' "netobsctl: the reply is incomplete: Protocol error"
 answers "no reply" '' "netobsctl: no reply from netobsd"
+answers "no reply in time" '' "netobsctl: no reply from netobsd within 10 seconds" "$tmp/requests" ''
 answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
 answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'
 

@@ -145,12 +145,12 @@ damaged decimal 4 "time stamps of interface 1 in units of 10^-30 seconds"
 damaged binary 4 "time stamps of interface 1 in units of 2^-127 seconds"
 damaged interfaces 4 "more than 8192 "
 damaged link-types 4 "there are more than 64 link types"
-damaged cut 4 "the file ends behind [0-9]* of [0-9]* bytes"
+damaged cut 4 "the file ends after [0-9]* of [0-9]* bytes"
 damaged snoop-included 4 "a frame of 4294967280 captured bytes"
 damaged snoop-short 4 "a record of [0-9]* bytes with [0-9]* captured bytes"
 damaged snoop-zero 4 "a record of 0 bytes"
 damaged snoop-huge 4 "a record of 2147483648 bytes"
-damaged snoop-cut 30 "the file ends behind [0-9]* of [0-9]* bytes"
+damaged snoop-cut 30 "the file ends after [0-9]* of [0-9]* bytes"
 
 # refused KIND WHY
 refused() {
