@@ -16,6 +16,8 @@
 
 #include "dissect/header_fields.h"
 
+/* In this order: with each kind at least as much is known as with those before, except that a datagram has no fields of
+ * TCP. */
 enum peek_kind {
 	PEEK_NONE,    /* nothing is known but direction and loopback */
 	PEEK_TUPLE,   /* only the flow tuple is known: source, destination, ports, protocol, version */

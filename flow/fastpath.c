@@ -4,7 +4,7 @@
 #include "flow/table/flow_key.h"
 #include "flow/table/slots.h"
 #include "flow/tcp/tcp_fastpath.h"
-#include "flow/tcp/tcp_usual.h"
+#include "flow/tcp/tcp_transition.h"
 
 /* Without these gcc takes the block behind so many conditions for a cold one and optimises it for size: with a division
  * and without common subexpressions. */
@@ -82,7 +82,7 @@ static __attribute__((noinline)) bool
 fastpath_apply_change(struct flow_table *table, const struct flow_lookup *lookup, const struct frame_peek *peek,
 		      bool fin, uint64_t now)
 {
-	struct tcp_usual_segment s = {
+	struct tcp_transition_segment s = {
 	    .seq = peek->seq,
 	    .ack = peek->ack,
 	    .len = peek->payload_wire,
@@ -94,7 +94,7 @@ fastpath_apply_change(struct flow_table *table, const struct flow_lookup *lookup
 	    .window = peek->window,
 	};
 
-	return table->omits_states && tcp_apply_usual(table, lookup->candidate, lookup->sender, &s, now);
+	return table->omits_states && tcp_apply_transition(table, lookup->candidate, lookup->sender, &s, now);
 }
 
 FASTPATH_COPY
@@ -168,4 +168,19 @@ fastpath_apply_recorded(struct flow_table *table, const struct flow_lookup *look
 			const struct frame_peek *peek, uint64_t now, uint32_t wire)
 {
 	return wire != 0 && fastpath_apply_copy(table, lookup, kind, peek, now, wire);
+}
+
+enum fastpath_obstacle
+fastpath_find_obstacle(const struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
+		       uint64_t now, bool records)
+{
+	const struct flow *flow = lookup->candidate;
+	bool changes = flow->kind == FLOW_TCP && (kind == PEEK_FIN || !tcp_endpoint_is_fast(&flow->tcp[0]) ||
+						  !tcp_endpoint_is_fast(&flow->tcp[1]));
+
+	if (deadline_is_due(flow->deadline, now))
+		return FASTPATH_TIMER;
+	if ((records && !record_has_packets(lookup->record)) || (changes && (records || !table->omits_states)))
+		return FASTPATH_REPORTED;
+	return FASTPATH_SEGMENT;
 }

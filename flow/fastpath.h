@@ -5,7 +5,8 @@
  * Most segments are data and ACKs of an established connection, in order, and most datagrams belong to a known stream.
  * They cause no event, so while no probe is enabled that fires for every packet, what the peek has read of such a
  * packet (dissect/peek.h) is enough.  All other packets go the slow path: flow_table_lookup_tcp(), tcp_segment_sent()
- * and so on.
+ * and so on; while neither events nor records need them, segments in order that open or close a connection do not
+ * (flow/tcp/tcp_transition.h).
  *
  * The lookup of a flow is spread over stages, so that the memory of one packet's flow is fetched while other packets
  * are worked on: start, fetch flow, fetch cold, fetch links.
@@ -46,6 +47,16 @@ void flow_lookup_fetch_links(const struct flow_table *table, const struct flow_l
  * with nothing changed, if the packet has to go the slow path.  `now` is packet time. */
 bool fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, enum peek_kind kind,
 		    const struct frame_peek *peek, uint64_t now);
+
+/* Why fastpath_apply() or, with `records`, fastpath_apply_recorded() has returned false for a packet with a
+ * candidate. */
+enum fastpath_obstacle {
+	FASTPATH_SEGMENT,  /* the segment is not the expected one, or of another flow with the same hash */
+	FASTPATH_REPORTED, /* it may open or close the connection or begins its record: events or records need it */
+	FASTPATH_TIMER,	   /* the deadline of the flow has passed */
+};
+enum fastpath_obstacle fastpath_find_obstacle(const struct flow_table *table, const struct flow_lookup *lookup,
+					      enum peek_kind kind, uint64_t now, bool records);
 
 /* Like fastpath_apply() while records are kept: also counts the packet in the record.  `wire`: bytes on the wire.  The
  * first packet of a record goes the slow path. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flow table: connections, keyed by their two ends.  One table per worker.  All memory is reserved at start; the
- * table never grows.  Time is an argument and always packet time, so replaying a file gives the same events each time.
+ * The flow table: connections, keyed by their two ends.  One table per worker.  All address space is reserved at the
+ * start; the hash slots in use double in place as connections are added.  Time is an argument and
+ * always packet time, so replaying a file gives the same events each time.
  */
 #ifndef NETOBS_FLOW_FLOW_H
 #define NETOBS_FLOW_FLOW_H

@@ -33,7 +33,7 @@
 #define CLOCK_LAG_NS (100 * 1000000u)
 #define TICK_NS	     (100 * 1000000u)
 
-/* The same while output waits for its reader. */
+/* Interval of ticks while output waits for its reader. */
 #define OUTPUT_TICK_NS (10 * 1000000u)
 
 /* With --on-demand: polling interval while capture is suspended, and ticks without a tracer before it is.  A
@@ -312,6 +312,7 @@ live_on_tick(void *context)
 	if (live->config->on_demand)
 		live_check_demand(live);
 	if (live->suspended) {
+		batch_poll_tracers(live->batch);
 		watch_arm_timer(live->tick, DEMAND_POLL_NS);
 		return;
 	}
@@ -394,7 +395,7 @@ live_end(struct live *live)
 	for (size_t i = 0; i < live->count; i++)
 		if (live->interfaces[i].pcap != NULL)
 			live_pcap_end(live->interfaces[i].pcap);
-	/* no event: the kernel may close a block without frames, too */
+	/* Until the kernel has closed the last block.  Not until an event: that may be of a block without frames. */
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = 2 * LIVE_DELIVERY_MS * 1000000L}, NULL);
 	for (size_t i = 0; i < live->count; i++)
 		live_interface_drain(&live->interfaces[i]);

@@ -18,7 +18,7 @@ struct live_interface {
 	struct live *live;
 	pcap_t *pcap;		   /* NULL while the interface cannot be observed */
 	struct packet_ring *ring;  /* NULL: libpcap reads */
-	struct bpf_program filter; /* set while the ring was mapped; all zero: none */
+	struct bpf_program filter; /* the configured one, if the kernel has refused it; all zero: none */
 	int fanout_group;	   /* number of the fanout group */
 	uint64_t fanout_since; /* older frames were delivered to every worker; 0: no such frames can arrive any more */
 	const char *config_name; /* its name in the configuration */

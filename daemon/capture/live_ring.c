@@ -14,7 +14,7 @@ live_ring_map(struct live_interface *interface)
 {
 	struct live *live = interface->live;
 
-	/* libpcap runs a filter itself that the kernel cannot run: it reads then. */
+	/* With a filter at the start libpcap reads: it also filters frames that arrived before the filter was set. */
 	if (live->config->filter == NULL)
 		interface->ring = packet_ring_map(interface->pcap, &live->ring_geometry);
 	log_debug(DEBUG_LIVE, "interface %s is read %s", interface->identity.name,
@@ -33,15 +33,15 @@ live_ring_unmap(struct live_interface *interface)
 static bool
 live_ring_kernel_filters(const struct live_interface *interface)
 {
-	socklen_t instructions = 0; /* none is asked for: the kernel says how many there are */
+	socklen_t instructions = 0; /* with room for none the kernel returns only their number */
 
 	return getsockopt(pcap_get_selectable_fd(interface->pcap), SOL_SOCKET, SO_GET_FILTER, NULL, &instructions) ==
 		   0 &&
 	       instructions > 0;
 }
 
-/* For an interface, libpcap compiles tests of VLAN tags that only the kernel can make; for a file, it looks at the
- * frame, where the tags are. */
+/* Compiled as for a file: tests of VLAN tags then read them in the frame.  For an interface libpcap compiles
+ * instructions that only the kernel can run. */
 static bool
 live_ring_compile_filter(struct live_interface *interface, const struct config *config)
 {

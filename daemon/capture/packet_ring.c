@@ -2,7 +2,6 @@
 #include "daemon/capture/packet_ring.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -225,15 +224,15 @@ packet_ring_discard(struct packet_ring *ring)
 		packet_ring_give_block(ring);
 }
 
-/* The kernel detaches the socket from an interface that is removed, not from one that is down. */
+/* The kernel detaches the socket from an interface that is removed, not from one that is down, and the error comes when
+ * it goes down: the index of the interface decides, whatever the error. */
 bool
 packet_ring_check(struct packet_ring *ring)
 {
 	struct sockaddr_ll bound = {0};
 	socklen_t error_length = sizeof(int), length = sizeof bound;
-	int error = 0;
+	int error;
 
 	(void)getsockopt(ring->fd, SOL_SOCKET, SO_ERROR, &error, &error_length);
-	return error != ENETDOWN || getsockname(ring->fd, (struct sockaddr *)&bound, &length) < 0 ||
-	       bound.sll_ifindex >= 0;
+	return getsockname(ring->fd, (struct sockaddr *)&bound, &length) < 0 || bound.sll_ifindex >= 0;
 }

@@ -22,7 +22,7 @@ struct packet_ring;
  * Maps the ring of a capture from which no frame was read yet.  `geometry` is that of an earlier ring with the same
  * options, or, with block_size 0, unknown: then the kernel is queried and the result stored there.  NULL if libpcap
  * must read: the ring is not TPACKET_V3 (as in immediate mode), its geometry is unknown or another one, or the link
- * type is neither Ethernet nor SLL2.
+ * type is neither Ethernet nor SLL2.  With a filter at the start it is not called (live_ring.c).
  */
 struct packet_ring *packet_ring_map(pcap_t *pcap, struct ring_geometry *geometry);
 

@@ -386,11 +386,11 @@ replay_hand_back(struct replay_file *file)
 static void
 replay_read_bulk(struct replay_file *file)
 {
-	struct frame frames[OBSERVE_BATCH];
+	struct frame frames[OBSERVE_FRAMES_MAX];
 	unsigned count;
 
-	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_BATCH; reads++) {
-		count = pcap_reader_read(file->reader, frames, OBSERVE_BATCH);
+	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_FRAMES_MAX; reads++) {
+		count = pcap_reader_read(file->reader, frames, OBSERVE_FRAMES_MAX);
 		if (count == 0) {
 			replay_hand_back(file);
 			return;
@@ -427,11 +427,11 @@ replay_reader_status(const struct replay_file *file)
 static void
 replay_read_reader(struct replay_file *file)
 {
-	struct frame frames[OBSERVE_BATCH];
+	struct frame frames[OBSERVE_FRAMES_MAX];
 	unsigned count;
 
-	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_BATCH; reads++) {
-		count = replay_read_frames(file, frames, OBSERVE_BATCH);
+	for (unsigned reads = 0; reads < RECORDS_PER_POLL / OBSERVE_FRAMES_MAX; reads++) {
+		count = replay_read_frames(file, frames, OBSERVE_FRAMES_MAX);
 		if (count == 0) {
 			enum frame_reader_status status = replay_reader_status(file);
 
@@ -733,7 +733,8 @@ replay_start_threads(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++)
 		files += file_stream_read_ahead(replay->files[i].stream, replay->threads);
 	if (files == 0 && replay->config->config_path == NULL)
-		log_notice("--workers has no effect: other threads decompress files, and none is compressed");
+		log_notice("--workers has no effect: other threads decompress files, and none is given that is "
+			   "compressed");
 	error = reader_threads_start(replay->threads, replay->config->workers - 1);
 	if (error != 0)
 		log_warning("cannot start a reader thread: %s; the other threads do its work", strerror(error));

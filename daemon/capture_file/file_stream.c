@@ -21,7 +21,7 @@
 struct file_stream {
 	const char *name;
 	int fd;
-	bool plain_file; /* a plain file: reads never block */
+	bool regular_file; /* reads never block */
 	bool eof;	 /* read() has returned 0 */
 	bool may_end;	 /* the compressed data is complete up to here */
 	struct loop *loop;
@@ -72,7 +72,7 @@ file_stream_wait_readable(struct file_stream *stream)
 {
 	struct pollfd ready = {.fd = stream->fd, .events = POLLIN};
 
-	if (stream->plain_file || poll(&ready, 1, 0) > 0)
+	if (stream->regular_file || poll(&ready, 1, 0) > 0)
 		return true;
 	stream->on_wait(stream->wait_context);
 	return loop_wait_readable(stream->loop, stream->fd);
@@ -120,7 +120,7 @@ file_stream_fill(struct file_stream *stream, size_t wanted)
 
 /* A small read goes through the buffer, where the bytes behind it stay. */
 static ssize_t
-file_stream_copy_plain(struct file_stream *stream, char *to, size_t size)
+file_stream_copy_uncompressed(struct file_stream *stream, char *to, size_t size)
 {
 	struct decompress_buffers *input = &stream->input;
 	size_t n;
@@ -176,7 +176,7 @@ file_stream_produce(struct file_stream *stream, char *to, size_t size)
 {
 	if (stream->error != NULL)
 		return -1;
-	return stream->format == NULL ? file_stream_copy_plain(stream, to, size)
+	return stream->format == NULL ? file_stream_copy_uncompressed(stream, to, size)
 				      : file_stream_decompress(stream, to, size);
 }
 
@@ -262,7 +262,7 @@ file_stream_produce_ahead(void *stream, void *to, size_t size)
 bool
 file_stream_read_ahead(struct file_stream *stream, struct reader_threads *threads)
 {
-	if (stream->plain_file && stream->format != NULL)
+	if (stream->regular_file && stream->format != NULL)
 		stream->queue = reader_threads_add(threads, file_stream_produce_ahead, stream);
 	return stream->queue != NULL;
 }
@@ -334,8 +334,8 @@ file_stream_open_fd(struct file_stream *stream, const char *path)
 		log_error("cannot read %s: it is a terminal; expected a capture file or a pipe", stream->name);
 		return false;
 	}
-	stream->plain_file = S_ISREG(status.st_mode);
-	if (stream->plain_file)
+	stream->regular_file = S_ISREG(status.st_mode);
+	if (stream->regular_file)
 		(void)posix_fadvise(stream->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint only */
 	return true;
 }
@@ -410,7 +410,7 @@ file_stream_position(const struct file_stream *stream)
 bool
 file_stream_is_file(const struct file_stream *stream)
 {
-	return stream->plain_file;
+	return stream->regular_file;
 }
 
 uint64_t
@@ -418,13 +418,13 @@ file_stream_size(const struct file_stream *stream)
 {
 	struct stat status;
 
-	return stream->plain_file && fstat(stream->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+	return stream->regular_file && fstat(stream->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
 uint64_t
 file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset)
 {
-	off_t at = stream->plain_file ? lseek(stream->fd, 0, SEEK_CUR) : 0;
+	off_t at = stream->regular_file ? lseek(stream->fd, 0, SEEK_CUR) : 0;
 	/* With a queue, `input` is used by other threads, and the file is read at most a queue ahead. */
 	double used = at > 0 ? (double)at - (stream->queue == NULL ? (double)stream->input.in_left : 0) : 0;
 

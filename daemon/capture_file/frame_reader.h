@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the frames of pcapng and snoop files (libpcap reads pcap files).  Like pcap_reader.h the reader has one large
- * buffer, and frames point into it.  Every length in a file is checked before use; the buffer holds one record of at
- * most FRAME_READER_RECORD_MAX bytes.
+ * Reads the frames of pcapng and snoop files; pcap_reader.h and libpcap read pcap files.  Like pcap_reader.h the reader
+ * has one large buffer, and frames point into it.  Every length in a file is checked before use; the buffer holds one
+ * record of at most FRAME_READER_RECORD_MAX bytes.
  */
 #ifndef NETOBS_DAEMON_CAPTURE_FILE_FRAME_READER_H
 #define NETOBS_DAEMON_CAPTURE_FILE_FRAME_READER_H

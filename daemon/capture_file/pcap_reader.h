@@ -2,8 +2,8 @@
 /*
  * Reads records of a classic capture file in bulk.  The stream is read into one large buffer, and frames point into
  * it: no stdio, no callback per record, no copy.  pcap_loop() alone costs 45 ns a record (bench/pcap_floor), and the
- * frames it lends for the duration of a callback must be copied to form a batch.  Through libpcap a replay takes 172 ns
- * a frame; with this reader 130, of which the reader itself costs 25, nearly all of it the kernel's copy.
+ * frames it lends for the duration of a callback must be copied to form a batch.  This reader costs 25 ns a frame,
+ * nearly all of it the kernel's copy.
  *
  * The reader handles only plain records: complete, version 2.4, this machine's byte order, not longer than the snapshot
  * length and libpcap's maximum.  It never opens a file and never reports an error: libpcap opens the file, and at the

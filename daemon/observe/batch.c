@@ -17,7 +17,7 @@ struct batch {
 	_Alignas(COPY_ALIGNMENT) uint8_t arena[BATCH_FRAMES * BATCH_COPY_MAX];
 };
 
-_Static_assert(BATCH_FRAMES <= OBSERVE_BATCH, "the observer takes a whole batch");
+_Static_assert(BATCH_FRAMES <= OBSERVE_FRAMES_MAX, "the observer takes a whole batch");
 
 struct batch *
 batch_new(struct observer *observer, struct printer *printer)
@@ -141,6 +141,12 @@ batch_advance_clock(struct batch *batch, uint64_t now)
 {
 	batch_flush(batch);
 	observer_advance_clock(batch->observer, now);
+}
+
+void
+batch_poll_tracers(struct batch *batch)
+{
+	observer_poll_tracers(batch->observer);
 }
 
 void

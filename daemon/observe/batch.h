@@ -32,7 +32,7 @@ void batch_free(struct batch *batch);
 struct frame *batch_next_frame(struct batch *batch);
 void batch_commit_frame(struct batch *batch);
 
-/* Observes the frames taken so far, then these: at most OBSERVE_BATCH frames whose memory is valid for the whole
+/* Observes the frames taken so far, then these: at most OBSERVE_FRAMES_MAX frames whose memory is valid for the whole
  * call. */
 void batch_observe_in_place(struct batch *batch, const struct frame *frames, unsigned count);
 
@@ -61,6 +61,9 @@ void batch_clear_flows(struct batch *batch);
 
 /* Advances packet time to `now` (ns since the epoch) while no frames arrive. */
 void batch_advance_clock(struct batch *batch, uint64_t now);
+
+/* While capture is suspended: notices tracers that attach and detach. */
+void batch_poll_tracers(struct batch *batch);
 
 /* Live: observes the frames taken so far; the host's clock is `now` and was stepped by `step` ns. */
 void batch_set_host_clock(struct batch *batch, uint64_t now, uint64_t step);

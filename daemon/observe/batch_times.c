@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/observe/batch_times.h"
 
-/* Empties the parts from the present one on until `part`, which is the present one now. */
+/* Makes `part` the present one: empties it and those skipped since the last one. */
 static void
 batch_times_advance(struct batch_times *times, uint64_t part)
 {

@@ -354,7 +354,8 @@ observe_batch(struct observer *o, const struct frame *frames, unsigned count)
 	emitter_poll_semaphores(o->emitter);
 }
 
-/* observe_batch() for probes that tell its time, too.  Live: the first frame of a batch is the oldest one. */
+/* observe_batch() with its times: live for the histograms, in a replay for batch-start and batch-done.  Live, the first
+ * frame of a batch is the oldest one. */
 static __attribute__((noinline)) void
 observe_timed_batch(struct observer *o, const struct frame *frames, unsigned count)
 {
@@ -396,6 +397,12 @@ observer_advance_clock(struct observer *o, uint64_t now)
 		observe_count_clock_step(o);
 	observer_check_probes(o);
 	observe_run_timers(o);
+	emitter_poll_semaphores(o->emitter);
+}
+
+void
+observer_poll_tracers(struct observer *o)
+{
 	emitter_poll_semaphores(o->emitter);
 }
 

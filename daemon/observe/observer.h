@@ -15,7 +15,7 @@
 
 /* Most frames per call; several at once, so that the memory latencies of their lookups overlap.  512 instead of 128
  * save 1 to 3 % of the time of a replay. */
-#define OBSERVE_BATCH 512
+#define OBSERVE_FRAMES_MAX 512
 
 struct app_layer;
 struct batch_times;
@@ -102,8 +102,8 @@ void observer_set_lower_dedup(struct observer *observer, struct lower_dedup *ded
 /* The input has ended: events that wait for a later frame fire now.  observer_free() calls it if necessary. */
 void observer_end_input(struct observer *observer);
 
-/* Observes frames in order; `count` is at most OBSERVE_BATCH.  The frames' memory may be reused on return.  At the end
- * of a call a few frames with irregular time stamps may be held until the next (packet_clock.h). */
+/* Observes frames in order; `count` is at most OBSERVE_FRAMES_MAX.  The frames' memory may be reused on return.  At the
+ * end of a call a few frames with irregular time stamps may be held until the next (packet_clock.h). */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
 
 /* The next frame may be far: observes the held frames. */
@@ -111,6 +111,9 @@ void observer_decide_held(struct observer *observer);
 
 /* Advances time while no frames arrive (live): timers that are due at `now` fire. */
 void observer_advance_clock(struct observer *observer, uint64_t now);
+
+/* While no frames are read: notices tracers that attach and detach. */
+void observer_poll_tracers(struct observer *observer);
 
 /* Live: the host's clock is `now`; it was stepped by `step` ns, modulo 2^64, since the last call. */
 void observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step);

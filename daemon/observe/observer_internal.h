@@ -19,7 +19,7 @@ struct packet_work {
 	struct packet packet;
 	struct flow_key key;
 	uint32_t hash;
-	unsigned sender;    /* end of the key that sent it; for a quoted connection, the end that the error concerns */
+	unsigned sender;    /* end of the key that sent it; of an ICMP error, the destination of the quoted packet */
 	bool stream_starts; /* a UDP stream whose start event has not fired yet */
 	bool ignored;	    /* a TCP segment that its receiver ignores */
 	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
@@ -68,7 +68,8 @@ struct observer {
 	bool input_ended;
 	bool logs_steps;	    /* the first observer of a run logs steps of the clock */
 	bool input_waits;	    /* the next frame may be far: the clock decides about held frames now */
-	bool untraced;		    /* no probe is enabled; determined once per call, like the next two */
+	bool untraced;		    /* no probe is enabled; determined once per call and when the phase of the window
+				     * changes, like the next two */
 	bool fast;		    /* no enabled probe fires for packets of the fast path, which cause no event */
 	bool screened;		    /* `fast`, but first formulas must reject each packet by its headers */
 	bool records;		    /* connection records are kept */

@@ -115,7 +115,7 @@ slots_lookup(struct flow_table *table, const struct flow_key *key, uint32_t hash
 }
 
 /*
- * Tries the candidate of flow_table_prefetch_candidate() first, which nearly always is the flow.  A removed flow
+ * Tries the candidate of flow_table_set_candidate() first, which nearly always is the flow.  A removed flow
  * matches no key.
  */
 static inline struct flow *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Layout of the flow table, private to the files of flow/table/ and to flow/fastpath.c.
+ * Layout of the flow table, private to the files of flow/table/ and flow/record/ and to flow/fastpath.c.
  *
  * slots: the hash table.  A slot is hash << 32 | flow index, or 0 if free.  A flow's home slot is a descending function
  * of its hash, and used slots are kept in descending order: a lookup starts at the home slot and ends at the first

@@ -24,5 +24,5 @@ libflow_a_SOURCES += \
 	%D%/tcp_segment.c \
 	%D%/tcp_segment.h \
 	%D%/tcp_send.c \
-	%D%/tcp_usual.c \
-	%D%/tcp_usual.h
+	%D%/tcp_transition.c \
+	%D%/tcp_transition.h

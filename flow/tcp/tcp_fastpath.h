@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The fast path: in-order data and ACKs of an established connection.  It touches the cache line of each endpoint and
- * appends to the send log.  tcp_send.c and tcp_receive.c handle every other segment.
+ * appends to the send log.  tcp_transition.c handles segments in order that open or close a connection, tcp_send.c
+ * and tcp_receive.c every other one.
  */
 #ifndef NETOBS_FLOW_TCP_TCP_FASTPATH_H
 #define NETOBS_FLOW_TCP_TCP_FASTPATH_H
 
 #include "flow/tcp/tcp_segment.h"
 
-/* The fields of a segment that the fast path uses; the segment has ACK and no SYN, FIN, RST or SACK. */
+/* The fields of a segment that the fast path uses; the segment has ACK and no SYN, RST or SACK. */
 struct tcp_fast_segment {
 	uint32_t seq, ack;
 	uint32_t len;	 /* payload */

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Segments with which connections usually open and close: what tcp_send.c and tcp_receive.c do with them, without their
- * tests for everything else.
+ * Segments in order with which a connection opens and closes: what tcp_send.c and tcp_receive.c do with them, without
+ * their tests for everything else.
  */
-#include "flow/tcp/tcp_usual.h"
+#include "flow/tcp/tcp_transition.h"
 
 #include "flow/tcp/tcp_fastpath.h"
 #include "flow/tcp/tcp_loss.h"
 
 /* A segment with the endpoints that send and receive it. */
-struct tcp_usual_step {
+struct tcp_transition_step {
 	struct flow_table *table;
 	struct flow *flow;
 	struct tcp_endpoint *from, *to;
-	const struct tcp_usual_segment *s;
+	const struct tcp_transition_segment *s;
 	unsigned sender;
 	uint64_t now;
 	uint32_t us; /* `now` in microseconds modulo 2^32 */
 };
 
 /* State and slow reasons of both endpoints, for one comparison. */
-#define TCP_USUAL_STATES(from, from_slow, to) ((uint32_t)(from) << 16 | (uint32_t)(from_slow) << 8 | (uint32_t)(to))
+#define TCP_TRANSITION_STATES(from, from_slow, to) \
+	((uint32_t)(from) << 16 | (uint32_t)(from_slow) << 8 | (uint32_t)(to))
 
 /* Whether the segment is one of those that change a connection in these states. */
 static bool
-tcp_usual_states_match(const struct tcp_endpoint *from, const struct tcp_endpoint *to,
-		       const struct tcp_usual_segment *s)
+tcp_transition_states_match(const struct tcp_endpoint *from, const struct tcp_endpoint *to,
+		       const struct tcp_transition_segment *s)
 {
 	if (to->slow_reasons != 0)
 		return false;
-	switch (TCP_USUAL_STATES(from->state, from->slow_reasons, to->state)) {
-	case TCP_USUAL_STATES(TCP_STATE_SYN_SENT, TCP_SLOW_SYN_ACK_DEFERRED, TCP_STATE_SYN_RECEIVED):
+	switch (TCP_TRANSITION_STATES(from->state, from->slow_reasons, to->state)) {
+	case TCP_TRANSITION_STATES(TCP_STATE_SYN_SENT, TCP_SLOW_SYN_ACK_DEFERRED, TCP_STATE_SYN_RECEIVED):
 		return s->ack == to->nxt && !s->fin;
-	case TCP_USUAL_STATES(TCP_STATE_ESTABLISHED, 0, TCP_STATE_ESTABLISHED):
-	case TCP_USUAL_STATES(TCP_STATE_CLOSE_WAIT, 0, TCP_STATE_FIN_WAIT_2):
+	case TCP_TRANSITION_STATES(TCP_STATE_ESTABLISHED, 0, TCP_STATE_ESTABLISHED):
+	case TCP_TRANSITION_STATES(TCP_STATE_CLOSE_WAIT, 0, TCP_STATE_FIN_WAIT_2):
 		return s->fin;
-	case TCP_USUAL_STATES(TCP_STATE_ESTABLISHED, TCP_SLOW_FIN_DEFERRED, TCP_STATE_FIN_WAIT_1):
+	case TCP_TRANSITION_STATES(TCP_STATE_ESTABLISHED, TCP_SLOW_FIN_DEFERRED, TCP_STATE_FIN_WAIT_1):
 		return s->ack == to->nxt;
-	case TCP_USUAL_STATES(TCP_STATE_FIN_WAIT_2, TCP_SLOW_FIN_DEFERRED, TCP_STATE_LAST_ACK):
+	case TCP_TRANSITION_STATES(TCP_STATE_FIN_WAIT_2, TCP_SLOW_FIN_DEFERRED, TCP_STATE_LAST_ACK):
 		return s->ack == to->nxt && s->len == 0 && !s->fin;
 	default:
 		return false;
@@ -47,10 +48,10 @@ tcp_usual_states_match(const struct tcp_endpoint *from, const struct tcp_endpoin
 /* Whether the segment is in order and in the window, nothing about it contradicts the capture, and no exception applies
  * to its endpoints. */
 static bool
-tcp_usual_segment_fits(const struct tcp_usual_step *step)
+tcp_transition_segment_fits(const struct tcp_transition_step *step)
 {
 	const struct tcp_endpoint *from = step->from, *to = step->to;
-	const struct tcp_usual_segment *s = step->s;
+	const struct tcp_transition_segment *s = step->s;
 	const struct tcp_fast_segment numbers = {.seq = s->seq, .ack = s->ack, .len = s->len, .tsval = s->tsval};
 
 	return tcp_fast_may_send(from, &numbers) && s->seq == to->rcv_nxt && s->ack - to->una <= to->nxt - to->una &&
@@ -62,7 +63,7 @@ tcp_usual_segment_fits(const struct tcp_usual_step *step)
 
 /* Whether `to` is in FIN_WAIT_1 and may have answered data with a RST (tcp_loss_set_unanswered_data()). */
 static bool
-tcp_usual_data_is_unanswered(const struct tcp_usual_step *step)
+tcp_transition_data_is_unanswered(const struct tcp_transition_step *step)
 {
 	const struct tcp_loss_pair *pair;
 
@@ -73,15 +74,15 @@ tcp_usual_data_is_unanswered(const struct tcp_usual_step *step)
 }
 
 static void
-tcp_usual_change(const struct tcp_usual_step *step, unsigned endpoint, enum tcp_input input)
+tcp_transition_change(const struct tcp_transition_step *step, unsigned endpoint, enum tcp_input input)
 {
 	tcp_change_state(step->table, step->flow, endpoint, input, step->now, NULL);
 }
 
 static void
-tcp_usual_send_sequence_space(const struct tcp_usual_step *step)
+tcp_transition_send_sequence_space(const struct tcp_transition_step *step)
 {
-	const struct tcp_usual_segment *s = step->s;
+	const struct tcp_transition_segment *s = step->s;
 	struct tcp_endpoint *e = step->from;
 	uint32_t end_seq = s->seq + s->len + s->fin;
 
@@ -93,13 +94,13 @@ tcp_usual_send_sequence_space(const struct tcp_usual_step *step)
 	if (!s->fin)
 		return;
 	e->flags |= TCP_EP_FIN_SENT;
-	tcp_usual_change(step, step->sender, TCP_INPUT_SEND_FIN);
+	tcp_transition_change(step, step->sender, TCP_INPUT_SEND_FIN);
 }
 
 static void
-tcp_usual_apply_sent(const struct tcp_usual_step *step)
+tcp_transition_apply_sent(const struct tcp_transition_step *step)
 {
-	const struct tcp_usual_segment *s = step->s;
+	const struct tcp_transition_segment *s = step->s;
 	struct tcp_endpoint *e = step->from;
 
 	e->segments_sent++;
@@ -108,20 +109,20 @@ tcp_usual_apply_sent(const struct tcp_usual_step *step)
 	e->wnd = (uint32_t)s->window << e->wscale;
 	if (e->state == TCP_STATE_SYN_SENT) {
 		e->rcv_nxt = s->ack;
-		tcp_usual_change(step, step->sender, TCP_INPUT_SEND_ACK);
+		tcp_transition_change(step, step->sender, TCP_INPUT_SEND_ACK);
 	} else if (e->slow_reasons != 0) {
-		tcp_usual_change(step, step->sender, TCP_INPUT_RECV_FIN);
+		tcp_transition_change(step, step->sender, TCP_INPUT_RECV_FIN);
 		e->slow_reasons = 0;
 		tcp_loss_clear_deferred_fin(step->table, step->flow, step->sender);
 	}
 	if (s->len != 0 || s->fin)
-		tcp_usual_send_sequence_space(step);
+		tcp_transition_send_sequence_space(step);
 }
 
 static void
-tcp_usual_receive_fin(const struct tcp_usual_step *step)
+tcp_transition_receive_fin(const struct tcp_transition_step *step)
 {
-	const struct tcp_usual_segment *s = step->s;
+	const struct tcp_transition_segment *s = step->s;
 
 	step->to->rcv_nxt++;
 	tcp_defer(step->table, step->flow, 1 - step->sender, TCP_SLOW_FIN_DEFERRED, step->now);
@@ -130,9 +131,9 @@ tcp_usual_receive_fin(const struct tcp_usual_step *step)
 }
 
 static void
-tcp_usual_apply_received(const struct tcp_usual_step *step)
+tcp_transition_apply_received(const struct tcp_transition_step *step)
 {
-	const struct tcp_usual_segment *s = step->s;
+	const struct tcp_transition_segment *s = step->s;
 	struct tcp_endpoint *e = step->to;
 
 	if (s->tsval != 0 && !tcp_seq_before(e->last_ack_sent, s->seq))
@@ -142,19 +143,19 @@ tcp_usual_apply_received(const struct tcp_usual_step *step)
 		tcp_rtt_on_ack(e, step->us);
 	}
 	if (e->state == TCP_STATE_SYN_RECEIVED)
-		tcp_usual_change(step, 1 - step->sender, TCP_INPUT_RECV_ACK_OF_SYN);
+		tcp_transition_change(step, 1 - step->sender, TCP_INPUT_RECV_ACK_OF_SYN);
 	else if (tcp_endpoint_fin_is_acked(e))
-		tcp_usual_change(step, 1 - step->sender, TCP_INPUT_RECV_ACK_OF_FIN);
+		tcp_transition_change(step, 1 - step->sender, TCP_INPUT_RECV_ACK_OF_FIN);
 	e->rcv_nxt += s->len;
 	if (s->fin)
-		tcp_usual_receive_fin(step);
+		tcp_transition_receive_fin(step);
 }
 
 bool
-tcp_apply_usual(struct flow_table *table, struct flow *flow, unsigned sender, const struct tcp_usual_segment *s,
-		uint64_t now)
+tcp_apply_transition(struct flow_table *table, struct flow *flow, unsigned sender,
+		     const struct tcp_transition_segment *s, uint64_t now)
 {
-	struct tcp_usual_step step = {
+	struct tcp_transition_step step = {
 	    .table = table,
 	    .flow = flow,
 	    .from = tcp_endpoint_of(flow, sender),
@@ -165,12 +166,12 @@ tcp_apply_usual(struct flow_table *table, struct flow *flow, unsigned sender, co
 	    .us = (uint32_t)(now / 1000),
 	};
 
-	if (!tcp_usual_states_match(step.from, step.to, s) || !tcp_usual_segment_fits(&step) ||
-	    tcp_usual_data_is_unanswered(&step))
+	if (!tcp_transition_states_match(step.from, step.to, s) || !tcp_transition_segment_fits(&step) ||
+	    tcp_transition_data_is_unanswered(&step))
 		return false;
 	flow->last_seen = now;
-	tcp_usual_apply_sent(&step);
-	tcp_usual_apply_received(&step);
+	tcp_transition_apply_sent(&step);
+	tcp_transition_apply_received(&step);
 	tcp_flow_reclassify(table, flow, now);
 	return true;
 }

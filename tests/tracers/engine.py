@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""engine.py FILE: writes a capture in which datagrams are dropped before they are complete, and HTTP streams have gaps.
+"""engine.py GIVEN-UP SLOW: writes two captures.
 
-A fragment of IPv4 and one of IPv6 without their others, a gap that its receiver acknowledges, one with more segments
-behind it than may be queued, and a datagram a minute later.
+GIVEN-UP: datagrams are dropped before they are complete, and HTTP streams have gaps: a fragment of IPv4 and one of IPv6
+without their others, a gap that its receiver acknowledges, one with more segments behind it than may be queued, and a
+datagram a minute later.
+
+SLOW: an HTTP connection, with frames that take the slow path for different reasons.  Datagrams of one stream lie between
+them, so that the connection is known at each lookup.
 """
 import struct
 import sys
@@ -38,8 +42,8 @@ def from_client(port, seq, ack, flags, payload=b""):
     return ipv4(CLIENT, SERVER, 6, tcp(port, 80, seq, ack, flags, payload))
 
 
-def from_server(port, seq, ack, flags):
-    return ipv4(SERVER, CLIENT, 6, tcp(80, port, seq, ack, flags))
+def from_server(port, seq, ack, flags, payload=b""):
+    return ipv4(SERVER, CLIENT, 6, tcp(80, port, seq, ack, flags, payload))
 
 
 def begin(port):
@@ -56,7 +60,28 @@ PACKETS += [(2, packet) for packet in begin(40001)]
 PACKETS += [(2, from_client(40001, 101 + (2 + i) * len(REQUEST) + 50, 501, 0x18, REQUEST)) for i in range(QUEUE_MAX)]
 PACKETS += [(90, ipv4(CLIENT, SERVER, 17, UDP))]
 
-with open(sys.argv[1], "wb") as out:
-    out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
-    for second, packet in PACKETS:
-        out.write(struct.pack("<IIII", 1700000000 + second, 0, len(packet), len(packet)) + packet)
+STREAM = [ipv4(CLIENT, SERVER, 17, struct.pack(">HHHH", 3000, 4000, 24, 0) + bytes(16))] * 64  # twice what is needed
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+END = 101 + len(REQUEST), 501 + len(REPLY)
+SLOW = [from_client(50000, 100, 0, 0x02),
+        from_server(50000, 500, 101, 0x12),
+        from_client(50000, 101, 501, 0x10),
+        from_client(50000, 101, 501, 0x18, REQUEST),
+        from_server(50000, 501, END[0], 0x18, REPLY),
+        from_server(50000, 501, END[0], 0x18, REPLY),  # a retransmission
+        ipv4(CLIENT, SERVER, 47, bytes(8)),  # of no transport
+        from_client(50000, END[0], END[1], 0x11),
+        from_server(50000, END[1], END[0] + 1, 0x11),
+        from_client(50000, END[0] + 1, END[1] + 1, 0x10)]
+SLOW_PACKETS = [(second, packet) for second, slow in enumerate(SLOW) for packet in [slow] + STREAM]
+
+
+def write(path, packets):
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
+        for second, packet in packets:
+            out.write(struct.pack("<IIII", 1700000000 + second, 0, len(packet), len(packet)) + packet)
+
+
+write(sys.argv[1], PACKETS)
+write(sys.argv[2], SLOW_PACKETS)

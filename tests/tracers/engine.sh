@@ -95,7 +95,7 @@ given_up_is_complete() {
 	[ "$(grep -c '^gap \|^expire ' "$tmp/trace")" -ge 4 ]
 }
 
-python3 "$top/tests/tracers/engine.py" "$tmp/given-up.pcap"
+python3 "$top/tests/tracers/engine.py" "$tmp/given-up.pcap" "$tmp/slow.pcap"
 tracer "$tmp/trace" "$engine:stream__gap { printf(\"gap %lu %lu\n\", arg0, arg1); }
 	$engine:reassembly__expire { printf(\"expire %lu %lu %lu\n\", arg0, arg1, arg2); }
 	$engine:table__evict { @evicted[arg0] = count(); @crowd = max(arg1); }
@@ -124,6 +124,25 @@ check "table-grow: some" traced '^@grown'
 is "table-grow: twice the slots" "$(wc -l <"$tmp/odd" | tr -d ' ')" 0
 check "timer-expire: of closing connections" traced '^@timers.1.: [1-9]'
 printf '%s\n' stream__gap reassembly__expire table__evict table__grow timer__expire >>"$tmp/fired"
+
+# ------------------------------------------------------------------------------------ a capture: reasons of slow-path
+
+# reasons_are "REASON FRAMES ..." WHAT ARGUMENT...: so many frames of the capture take the slow path for these reasons
+reasons_are() {
+	wanted=$1 what=$2
+	shift 2
+	tracer "$tmp/trace" "$engine:slow__path { @reasons[arg0] = count(); }"
+	"$program" -r "$tmp/slow.pcap" --wait-tracer=60 "$@" >/dev/null 2>"$tmp/log"
+	tracer_end
+	is "slow-path: $what" "$(sed -n 's/^@reasons\[\([0-9]*\)\]: /\1 /p' "$tmp/trace" | sort -n | paste -s -d ' ' -)" "$wanted"
+}
+
+# 2 GRE without a packet, 3 SYN and SYN-ACK, 4 the datagrams before their stream is known, 8 a retransmission and the
+# segments while it is followed
+reasons_are "2 1 3 2 4 31 8 4" "nothing is reported"
+reasons_are "2 1 3 2 4 31 8 1 9 4" "with records, the segments that open and close the connection" --records="$tmp/slow-records"
+reasons_are "2 1 3 2 4 31 5 6 9 1" "an application provider reads the connection once it is open" \
+	--print=http-request-start
 
 # --------------------------------------------------------------------------------------------------------- an interface
 
@@ -197,12 +216,14 @@ printf '%s\n' request__start request__done reload__start reload__done formula__e
 
 start --on-demand --workers=2
 tracer "$tmp/trace" "$engine:sleep { printf(\"suspended %lu\n\", arg0); }
-	$engine:wake { printf(\"wake %lu\n\", arg0); }"
+	$engine:wake { printf(\"wake %lu\n\", arg0); }
+	$engine:tracer__come { printf(\"come %lu %lu\n\", arg0, arg1); }"
 engine_tracer=$tracer
 tracer "$tmp/second" "usdt:$program:netobs:tcp__send { @ = count(); }"
 for worker in 0 1; do
 	check "--on-demand: worker $worker resumes" wait_for traced "^wake $worker\$"
 done
+check "--on-demand: tracer-come of the tracer that resumes capture" wait_for traced '^come [0-9]* [12]$'
 tracer_end
 tracer=$engine_tracer
 for worker in 0 1; do

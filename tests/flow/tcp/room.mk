@@ -7,7 +7,7 @@ unit_tests += \
 	%D%/test_tcp_loss \
 	%D%/test_tcp_machine \
 	%D%/test_tcp_order \
-	%D%/test_tcp_usual
+	%D%/test_tcp_transition
 
 # 11 s: every combination of up to four losses, duplicates and delays.
 slow_unit_tests += %D%/test_tcp_exhaustive

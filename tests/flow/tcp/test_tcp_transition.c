@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tcp_apply_usual() has the results of tcp_segment_sent() and tcp_segment_received(): the segments of random
- * connections with random faults go into two tables, one of which tries tcp_apply_usual() first; the flows must be
+/* tcp_apply_transition() has the results of tcp_segment_sent() and tcp_segment_received(): the segments of random
+ * connections with random faults go into two tables, one of which tries tcp_apply_transition() first; the flows must be
  * equal after each segment. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "flow/flow_internal.h"
 #include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_usual.h"
+#include "flow/tcp/tcp_transition.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 #define CONNECTIONS 60000u
@@ -48,7 +48,7 @@ apply_usual(const struct packet *packet)
 {
 	const struct tcp_layer *t = &packet->tcp;
 	bool timestamps = (t->options & TCP_OPTION_TIMESTAMPS) != 0;
-	const struct tcp_usual_segment s = {
+	const struct tcp_transition_segment s = {
 	    .seq = t->seq,
 	    .ack = t->ack,
 	    .len = packet->payload_wire,
@@ -65,7 +65,8 @@ apply_usual(const struct packet *packet)
 	flow_table_run_timers(usual.table, usual.now);
 	flow = find_flow(&usual, packet, &sender);
 	if (flow == NULL || (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) != TCP_ACK ||
-	    (t->options & ~TCP_OPTION_TIMESTAMPS) != 0 || !tcp_apply_usual(usual.table, flow, sender, &s, usual.now))
+	    (t->options & ~TCP_OPTION_TIMESTAMPS) != 0 ||
+	    !tcp_apply_transition(usual.table, flow, sender, &s, usual.now))
 		return false;
 	applied++;
 	applied_fins += s.fin;
