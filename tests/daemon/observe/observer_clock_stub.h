@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of the observer about its clock and its window, without effect, for a test that links its own
+/* The functions of the observer about its clock, its window and tracers, without effect, for a test that links its own
  * observe_frames(). */
 #ifndef NETOBS_TESTS_DAEMON_OBSERVE_OBSERVER_CLOCK_STUB_H
 #define NETOBS_TESTS_DAEMON_OBSERVE_OBSERVER_CLOCK_STUB_H
@@ -12,6 +12,12 @@ observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step)
 	(void)observer;
 	(void)now;
 	(void)step;
+}
+
+void
+observer_poll_tracers(struct observer *observer)
+{
+	(void)observer;
 }
 
 void
