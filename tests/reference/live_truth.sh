@@ -80,6 +80,12 @@ counter() {
 	awk -v name="$2" '$1 == name { print $2 }' "$tmp/$1.err"
 }
 
+# copies DEVICE: segments that its netobsd has taken for copies; the summary has no line if there are none
+copies() {
+	found=$(counter "$1" flow.duplicate-segments)
+	echo "${found:-0}"
+}
+
 # stopped_growing FILE: whether it has not grown for a second
 stopped_growing() {
 	had=$(wc -c <"$1")
@@ -113,6 +119,7 @@ is "bpftrace lost no event" "$(grep -ci lost "$tmp/bpftrace.err" "$tmp/probes" |
 	"bpftrace.err:0 probes:0 "
 is "no frame is dropped" "$(counter near0 capture.dropped) $(counter far0 capture.dropped)" "0 0"
 python3 "$top/tests/reference/live_truth.py" "$tmp/kernel" "$tmp/probes" "$tmp/stopped" "$connections" \
+	"$(copies near0)" "$(copies far0)" \
 	"$near4" "$near6" "$far4" "$far6" >"$tmp/points" || [ -s "$tmp/points" ] || exit 99
 relay "$tmp/points"
 tap_done
