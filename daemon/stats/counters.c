@@ -94,8 +94,8 @@ const struct counter_row counters_table[] = {
 	{.group = "", .name = "loopback-copies", FIELD(observed.loopback_duplicates), .metric = "copied_frames_total",
 	 .label = "kind", .label_value = "loopback",
 	 .metric_help = "Frames ignored because they were captured twice, by kind of copy.",
-	 .help = "In files: outgoing copies of frames on a loopback interface, which are ignored. On an interface they are "
-		 "counted as received only."},
+	 .help = "In files: outgoing copies of frames on a loopback interface, which are ignored. On an interface they "
+		 "are counted as received only."},
 	{.group = "", .name = "interface-copies", FIELD(observed.lower_duplicates), EXPORTED(WITH_ANY),
 	 .metric = "copied_frames_total",
 	 .label = "kind", .label_value = "interface",
@@ -126,8 +126,8 @@ const struct counter_row counters_table[] = {
 	 .help = "Packets with this anomaly, by its name in netobs(7)."},
 
 	{.group = "capture.", .name = "received", FIELD(input.received), .metric = "capture_received_frames_total",
-	 .help = "Frames that matched the filter, including dropped ones; on a loopback interface the kernel counts each "
-		 "frame twice, as sent and as received."},
+	 .help = "Frames that matched the filter, including dropped ones; on a loopback interface the kernel counts "
+		 "each frame twice, as sent and as received."},
 	{.group = "capture.", .name = "dropped", FIELD(input.dropped), .metric = "capture_dropped_frames_total",
 	 .label = "by", .label_value = "kernel",
 	 .metric_help = "Frames dropped before they could be observed, by the kernel or by an interface.",
