@@ -175,9 +175,11 @@ fastpath_find_obstacle(const struct flow_table *table, const struct flow_lookup 
 		       uint64_t now, bool records)
 {
 	const struct flow *flow = lookup->candidate;
-	bool changes = flow->kind == FLOW_TCP && (kind == PEEK_FIN || !tcp_endpoint_is_fast(&flow->tcp[0]) ||
-						  !tcp_endpoint_is_fast(&flow->tcp[1]));
+	bool changes =
+	    flow->kind == FLOW_TCP && tcp_transition_is_possible(flow, lookup->sender, kind == PEEK_FIN);
 
+	if (!flow_key_equal(&flow->key, &lookup->key))
+		return FASTPATH_GONE;
 	if (deadline_is_due(flow->deadline, now))
 		return FASTPATH_TIMER;
 	if ((records && !record_has_packets(lookup->record)) || (changes && (records || !table->omits_states)))

@@ -51,7 +51,8 @@ bool fastpath_apply(struct flow_table *table, const struct flow_lookup *lookup, 
 /* Why fastpath_apply() or, with `records`, fastpath_apply_recorded() has returned false for a packet with a
  * candidate. */
 enum fastpath_obstacle {
-	FASTPATH_SEGMENT,  /* the segment is not the expected one, or of another flow with the same hash */
+	FASTPATH_GONE,	   /* the candidate was removed since the lookup, or is another flow with the same hash */
+	FASTPATH_SEGMENT,  /* the segment is not the expected one */
 	FASTPATH_REPORTED, /* it may open or close the connection or begins its record: events or records need it */
 	FASTPATH_TIMER,	   /* the deadline of the flow has passed */
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flow table: connections, keyed by their two ends.  One table per worker.  All address space is reserved at the
- * start; the hash slots in use double in place as connections are added.  Time is an argument and
- * always packet time, so replaying a file gives the same events each time.
+ * The flow table: connections, keyed by their two ends.  One table per worker.  Address space for the configured
+ * number of flows is reserved at the start, and the kernel gives memory as it is used; the hash slots in use double in
+ * place as connections are added.  Time is an argument and always packet time, so replaying a file gives the same
+ * events each time.
  */
 #ifndef NETOBS_FLOW_FLOW_H
 #define NETOBS_FLOW_FLOW_H

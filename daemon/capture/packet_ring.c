@@ -224,8 +224,8 @@ packet_ring_discard(struct packet_ring *ring)
 		packet_ring_give_block(ring);
 }
 
-/* The kernel detaches the socket from an interface that is removed, not from one that is down, and the error comes when
- * it goes down: the index of the interface decides, whatever the error. */
+/* Reads the pending error, so that the socket is no longer reported as ready.  ENETDOWN comes once, when the interface
+ * goes down, also if it is removed later; the removal sets the bound index to -1, so the index decides. */
 bool
 packet_ring_check(struct packet_ring *ring)
 {

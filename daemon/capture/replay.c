@@ -733,8 +733,8 @@ replay_start_threads(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++)
 		files += file_stream_read_ahead(replay->files[i].stream, replay->threads);
 	if (files == 0 && replay->config->config_path == NULL)
-		log_notice("--workers has no effect: other threads decompress files, and none is given that is "
-			   "compressed");
+		log_notice("--workers has no effect: other threads only decompress regular files, and none of the "
+			   "given ones is compressed");
 	error = reader_threads_start(replay->threads, replay->config->workers - 1);
 	if (error != 0)
 		log_warning("cannot start a reader thread: %s; the other threads do its work", strerror(error));

@@ -190,8 +190,9 @@ pipeline_set_firings(const struct observer *o, const struct frame *frame, const 
 }
 
 /* While only formulas read probes of packets: false if a formula may accept the packet, which then takes the slow path;
- * true with the firings to count if all reject it by its headers, and if it cannot take the fast path anyway.  Out of
- * line, so that other runs do not pay for it. */
+ * true with the firings to count if all reject it by its headers.  Also true, with the firings not set, for a frame
+ * that cannot take the fast path anyway; a FIN takes it only while there is no formula.  Out of line, so that other
+ * runs do not pay for it. */
 static __attribute__((noinline)) bool
 pipeline_screen(struct observer *o, const struct frame *frame, const struct pipeline_entry *e,
 		struct fast_firings *firings)
@@ -206,6 +207,8 @@ static enum engine_slow_reason
 pipeline_obstacle_reason(const struct observer *o, const struct pipeline_entry *e)
 {
 	switch (fastpath_find_obstacle(o->flows, &e->lookup, e->kind, o->clock.now, o->records)) {
+	case FASTPATH_GONE:
+		return ENGINE_SLOW_NEW;
 	case FASTPATH_REPORTED:
 		return ENGINE_SLOW_REPORTED;
 	case FASTPATH_TIMER:
@@ -215,7 +218,8 @@ pipeline_obstacle_reason(const struct observer *o, const struct pipeline_entry *
 	}
 }
 
-/* Why the frame does not take the fast path: the first condition of pipeline_apply() that fails. */
+/* Why the frame does not take the fast path: the first condition that fails, that of formulas after those of the
+ * connection. */
 static enum engine_slow_reason
 pipeline_slow_reason(const struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
 {

@@ -45,6 +45,15 @@ tcp_transition_states_match(const struct tcp_endpoint *from, const struct tcp_en
 	}
 }
 
+bool
+tcp_transition_is_possible(const struct flow *flow, unsigned sender, bool fin)
+{
+	const struct tcp_endpoint *from = &flow->tcp[sender], *to = &flow->tcp[1 - sender];
+	const struct tcp_transition_segment s = {.ack = to->nxt, .fin = fin};
+
+	return tcp_transition_states_match(from, to, &s);
+}
+
 /* Whether the segment is in order and in the window, nothing about it contradicts the capture, and no exception applies
  * to its endpoints. */
 static bool

@@ -23,4 +23,7 @@ struct tcp_transition_segment {
 bool tcp_apply_transition(struct flow_table *table, struct flow *flow, unsigned sender,
 			  const struct tcp_transition_segment *s, uint64_t now);
 
+/* Whether a segment may be one that tcp_apply_transition() applies, by the states of its endpoints. */
+bool tcp_transition_is_possible(const struct flow *flow, unsigned sender, bool fin);
+
 #endif

@@ -22,7 +22,9 @@ extern const char format_nibbles[16];	   /* lower case */
 
 /* Writes text of at most `size` bytes up to its NUL.  JSON: escapes as required, keeps valid UTF-8 except
  * characters that are not shown or change the direction of text, which become \uXXXX, and turns other bytes into
- * \u00xx.  Plain: keeps printable ASCII, doubles a backslash, and turns everything else into \xNN. */
+ * \u00xx.  Plain: keeps printable ASCII, doubles a backslash, and turns everything else into \xNN.  Up to
+ * seven bytes of `text` behind its NUL are read, never beyond `size`; up to eight bytes behind the returned end are
+ * overwritten, never beyond `at + size`. */
 char *put_json_text(char *at, const char *text, size_t size);
 char *put_plain_text(char *at, const char *text, size_t size);
 

@@ -6,8 +6,8 @@ GIVEN-UP: datagrams are dropped before they are complete, and HTTP streams have 
 without their others, a gap that its receiver acknowledges, one with more segments behind it than may be queued, and a
 datagram a minute later.
 
-SLOW: an HTTP connection, with frames that take the slow path for different reasons.  Datagrams of one stream lie between
-them, so that the connection is known at each lookup.
+SLOW: two HTTP connections, with frames that take the slow path for different reasons.  Datagrams of one stream lie
+between them, so that the connection is known at each lookup.
 """
 import struct
 import sys
@@ -63,17 +63,22 @@ PACKETS += [(90, ipv4(CLIENT, SERVER, 17, UDP))]
 STREAM = [ipv4(CLIENT, SERVER, 17, struct.pack(">HHHH", 3000, 4000, 24, 0) + bytes(16))] * 64  # twice what is needed
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 END = 101 + len(REQUEST), 501 + len(REPLY)
-SLOW = [from_client(50000, 100, 0, 0x02),
-        from_server(50000, 500, 101, 0x12),
-        from_client(50000, 101, 501, 0x10),
-        from_client(50000, 101, 501, 0x18, REQUEST),
-        from_server(50000, 501, END[0], 0x18, REPLY),
-        from_server(50000, 501, END[0], 0x18, REPLY),  # a retransmission
-        ipv4(CLIENT, SERVER, 47, bytes(8)),  # of no transport
-        from_client(50000, END[0], END[1], 0x11),
-        from_server(50000, END[1], END[0] + 1, 0x11),
-        from_client(50000, END[0] + 1, END[1] + 1, 0x10)]
-SLOW_PACKETS = [(second, packet) for second, slow in enumerate(SLOW) for packet in [slow] + STREAM]
+
+
+def exchange(port):
+    """A handshake, a request and its reply."""
+    return [from_client(port, 100, 0, 0x02), from_server(port, 500, 101, 0x12), from_client(port, 101, 501, 0x10),
+            from_client(port, 101, 501, 0x18, REQUEST), from_server(port, 501, END[0], 0x18, REPLY)]
+
+
+SLOW = exchange(50000)
+SLOW += [from_client(50000, *END, 0x11), from_server(50000, END[1], END[0] + 1, 0x11),
+         from_client(50000, END[0] + 1, END[1] + 1, 0x10)]
+SLOW += [ipv4(CLIENT, SERVER, 47, bytes(8))]  # of no transport
+SLOW += exchange(50001)
+SLOW_PACKETS = [(0, packet) for slow in SLOW for packet in [slow] + STREAM]
+SLOW_PACKETS += [(1, from_server(50001, 501, END[0], 0x18, REPLY))]  # a retransmission
+SLOW_PACKETS += [(3600, STREAM[0])]  # the stream was found at the lookup, and removed by its timer before the datagram
 
 
 def write(path, packets):

@@ -15,7 +15,7 @@
 
 #define CONNECTIONS 60000u
 
-static struct tcp_fixture plain, usual;
+static struct tcp_fixture plain, fast;
 static unsigned long segments, applied, applied_fins, applied_with_data;
 static uint32_t random_state = 1;
 
@@ -44,7 +44,7 @@ find_flow(struct tcp_fixture *fixture, const struct packet *packet, unsigned *se
 }
 
 static bool
-apply_usual(const struct packet *packet)
+apply_transition(const struct packet *packet)
 {
 	const struct tcp_layer *t = &packet->tcp;
 	bool timestamps = (t->options & TCP_OPTION_TIMESTAMPS) != 0;
@@ -62,11 +62,11 @@ apply_usual(const struct packet *packet)
 	unsigned sender;
 	struct flow *flow;
 
-	flow_table_run_timers(usual.table, usual.now);
-	flow = find_flow(&usual, packet, &sender);
+	flow_table_run_timers(fast.table, fast.now);
+	flow = find_flow(&fast, packet, &sender);
 	if (flow == NULL || (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) != TCP_ACK ||
 	    (t->options & ~TCP_OPTION_TIMESTAMPS) != 0 ||
-	    !tcp_apply_transition(usual.table, flow, sender, &s, usual.now))
+	    !tcp_apply_transition(fast.table, flow, sender, &s, fast.now))
 		return false;
 	applied++;
 	applied_fins += s.fin;
@@ -80,7 +80,7 @@ compare_losses(const struct flow *a, const struct flow *b)
 	const struct tcp_loss_pair *first =
 	    loss_pool_find(flow_table_tcp_pools(plain.table), flow_cold(plain.table, a));
 	const struct tcp_loss_pair *second =
-	    loss_pool_find(flow_table_tcp_pools(usual.table), flow_cold(usual.table, b));
+	    loss_pool_find(flow_table_tcp_pools(fast.table), flow_cold(fast.table, b));
 
 	if ((first == NULL) != (second == NULL))
 		fail_msg("segment %lu: loss pairs %p and %p", segments, (const void *)first, (const void *)second);
@@ -92,7 +92,7 @@ static void
 compare_flows(const struct packet *packet)
 {
 	unsigned sender;
-	struct flow *a = find_flow(&plain, packet, &sender), *b = find_flow(&usual, packet, &sender);
+	struct flow *a = find_flow(&plain, packet, &sender), *b = find_flow(&fast, packet, &sender);
 
 	if ((a == NULL) != (b == NULL))
 		fail_msg("segment %lu: only one table has a flow", segments);
@@ -103,7 +103,7 @@ compare_flows(const struct packet *packet)
 			 fixture_states[a->tcp[0].state], fixture_states[b->tcp[0].state],
 			 fixture_states[a->tcp[1].state], fixture_states[b->tcp[1].state]);
 	compare_losses(a, b);
-	assert_memory_equal(flow_table_counters(plain.table), flow_table_counters(usual.table),
+	assert_memory_equal(flow_table_counters(plain.table), flow_table_counters(fast.table),
 			    sizeof(struct flow_counters));
 }
 
@@ -114,9 +114,9 @@ feed(const struct test_segment *s)
 
 	segments++;
 	tcp_fixture_feed(&plain, *s);
-	if (!apply_usual(&packet))
-		tcp_fixture_feed(&usual, *s);
-	plain.length = usual.length = 0;
+	if (!apply_transition(&packet))
+		tcp_fixture_feed(&fast, *s);
+	plain.length = fast.length = 0;
 	compare_flows(&packet);
 }
 
@@ -124,8 +124,8 @@ static void
 pass_time(uint64_t ns)
 {
 	fastpath_finish_frame(&plain, ns);
-	fastpath_finish_frame(&usual, ns);
-	plain.length = usual.length = 0;
+	fastpath_finish_frame(&fast, ns);
+	plain.length = fast.length = 0;
 }
 
 /* --- random connections --- */
@@ -238,7 +238,7 @@ run_connection(void)
 	pass_time(one_in(2) ? 300 * NANOSECONDS : random_delay());
 	if (!one_in(20)) {
 		flow_table_clear(plain.table);
-		flow_table_clear(usual.table);
+		flow_table_clear(fast.table);
 	}
 }
 
@@ -248,12 +248,12 @@ test_random_connections(void **state)
 	(void)state;
 	for (unsigned reply = 0; reply < 2; reply++) {
 		tcp_fixture_setup(&plain, reply * MILLISECONDS);
-		tcp_fixture_setup(&usual, reply * MILLISECONDS);
-		flow_table_omit_states(usual.table, true);
+		tcp_fixture_setup(&fast, reply * MILLISECONDS);
+		flow_table_omit_states(fast.table, true);
 		for (unsigned i = 0; i < CONNECTIONS / 2; i++)
 			run_connection();
 		tcp_fixture_teardown(&plain);
-		tcp_fixture_teardown(&usual);
+		tcp_fixture_teardown(&fast);
 	}
 	print_message("%lu of %lu segments applied, %lu with FIN, %lu with data\n", applied, segments, applied_fins,
 		      applied_with_data);
