@@ -26,7 +26,7 @@ struct tcp_transition_step {
 /* Whether the segment is one of those that change a connection in these states. */
 static bool
 tcp_transition_states_match(const struct tcp_endpoint *from, const struct tcp_endpoint *to,
-		       const struct tcp_transition_segment *s)
+			    const struct tcp_transition_segment *s)
 {
 	if (to->slow_reasons != 0)
 		return false;

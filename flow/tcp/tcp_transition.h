@@ -16,8 +16,8 @@ struct tcp_transition_segment {
 	uint16_t window; /* as on the wire, unscaled */
 };
 
-/* Applies a segment in order that changes the state of a connection: the ACK that completes the handshake, a
- * FIN, the ACK of a FIN, or both in one segment.  The flow is then as after tcp_segment_sent() and
+/* Applies a segment in order that changes the state of a connection: the ACK that completes the handshake, a FIN, the
+ * ACK of a FIN, or both in one segment.  The flow is then as after tcp_segment_sent() and
  * tcp_segment_received(); no event is reported.  No record of the flow may be kept, and events must be omitted
  * (flow_table_omit_states()).  False, with nothing changed, for all other segments. */
 bool tcp_apply_transition(struct flow_table *table, struct flow *flow, unsigned sender,

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""live_truth.py KERNEL PROBES STOPPED CONNECTIONS NEAR-COPIES FAR-COPIES ADDRESS...
+"""live_truth.py KERNEL PROBES STOPPED CONNECTIONS NEAR FAR ADDRESS...
 
 Compares the kernel's record of its sockets with the firings of netobsd's probes for the same connections at the same
 time, connection by connection and by the rules of truth.py, for tests/reference/live_truth.sh.  Prints TAP points.
 
 KERNEL is the text of an ftrace instance: inet_sock_set_state, and tcp_retransmit_skb with its stack.  PROBES is the
 output of tests/reference/live_truth.bt.  STOPPED has the monotonic clock and the time when the kernel's record ended, in
-ns.  The ADDRESSes are those of both hosts, IPv4 and IPv6 of each; on each a netobsd reports its own endpoints, and has
-counted so many copies of segments."""
+ns.  NEAR and FAR are captures of what each host sent by IPv6.  The ADDRESSes are those of both hosts; on each a netobsd
+reports its own endpoints."""
 import collections
 import re
+import socket
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -165,6 +167,26 @@ def read_probes(path, clock, stopped):
     return endpoints
 
 
+# --- the captures ---
+
+def count_copies(path, copies):
+    """Adds to `copies`, by the ends of the sender, the segments with sequence space of which every byte is as in one
+    before.  IPv6 has no identification: what the kernel sends again within a tick of its timestamp clock, a millisecond,
+    cannot be told from a frame that is captured twice, and by netobs(7) is no retransmission."""
+    seen = set()
+    with open(path, "rb") as file:
+        file.read(24)
+        while len(header := file.read(16)) == 16:
+            packet = file.read(struct.unpack("<8xI4x", header)[0])[14:]
+            length, sport, dport, offset, flags = struct.unpack_from(">4xH34xHH8xBB", packet)
+            if length <= offset // 16 * 4 and not flags & FIN:
+                continue
+            if packet in seen:
+                copies[(socket.inet_ntop(socket.AF_INET6, packet[8:24]), str(sport),
+                        socket.inet_ntop(socket.AF_INET6, packet[24:40]), str(dport))] += 1
+            seen.add(packet)
+
+
 # --- both ---
 
 def pair(kernel, probes):
@@ -189,16 +211,6 @@ def compare_timers(where, theirs, ours, total, notes):
         total["wrong"] += wrong
         if wrong:
             notes.append(f"{where}: {timer}: kernel {theirs[timer]}, {theirs['unknown']} unknown, ours {ours[timer]}")
-
-
-def copies_allowed(ends, missing, left):
-    """Whether so many retransmissions of an endpoint may have been taken for copies of frames.  In IPv6, which has no
-    identification, a segment that is repeated within a tick of its timestamp clock has the same bytes as the one before.
-    `left`: by host, copies that its netobsd has counted, in both directions, and that explain no other endpoint."""
-    if ":" not in ends[0] or missing > left[ends[0]]:
-        return False
-    left[ends[0]] -= missing
-    return True
 
 
 def compare(kernel, probes, copies):
@@ -231,9 +243,10 @@ def compare(kernel, probes, copies):
         total["kernel"] += count
         total["ours"] += most
         total["split"] += max(0, most - count)
-        if count > most and copies_allowed(ends, count - most, copies):
-            total["copies"] += count - most
-        elif not least <= count <= most:
+        copied = min(copies[ends], max(0, count - most))
+        copies[ends] -= copied
+        total["copied"] += copied
+        if not least <= count - copied <= most:
             notes["retransmissions"].append(f"{where}: kernel {count}, ours {least}..{most}")
         compare_timers(where, theirs.timers, ours.timers, total, notes["timers"])
     return total, unseen, reached, notes
@@ -247,12 +260,14 @@ def point(good, text, notes=()):
 
 
 def main():
-    kernel_path, probes_path, stopped_path, connections, near_copies, far_copies, *addresses = sys.argv[1:]
+    kernel_path, probes_path, stopped_path, connections, near_path, far_path, *addresses = sys.argv[1:]
     with open(stopped_path, encoding="ascii") as file:
         monotonic, real = (int(word) for word in file.read().split())
     kernel = read_kernel(kernel_path, addresses)
     probes = read_probes(probes_path, real - monotonic, monotonic)
-    copies = {addresses[1]: int(near_copies), addresses[3]: int(far_copies)}
+    copies = collections.Counter()
+    for path in (near_path, far_path):
+        count_copies(path, copies)
     total, unseen, reached, notes = compare(kernel, probes, copies)
     good = [
         point(total["endpoints"] >= 2 * int(connections) and total["IPv6"] and not [s for s in WANTED if not reached[s]],
@@ -261,10 +276,9 @@ def main():
         point(not notes["states"],
               f"states: {total['right']} of {total['transitions'] - total['unseen']} visible transitions right",
               notes["states"] + [f"{count} not visible: {reason}" for reason, count in sorted(unseen.items())]),
-        # Few segments are repeated within a tick: more copies would be retransmissions that are not recognized.
-        point(not notes["retransmissions"] and total["copies"] <= 2 + total["kernel"] // 50,
+        point(not notes["retransmissions"],
               f"retransmissions: kernel {total['kernel']}, ours {total['ours']}, {total['split']} of them further "
-              f"segments of one super-packet, {total['copies']} with the bytes of the segment before",
+              f"segments of one super-packet; {total['copied']} of the kernel's have all bytes of a segment before",
               notes["retransmissions"]),
         # The cause is an estimate, because no packet shows all of the kernel's state: one wrong cause in fifty is allowed.
         point(total["wrong"] <= 2 + total["stacks"] // 50,

@@ -137,8 +137,8 @@ reasons_are() {
 	is "slow-path: $what" "$(sed -n 's/^@reasons\[\([0-9]*\)\]: /\1 /p' "$tmp/trace" | sort -n | paste -s -d ' ' -)" "$wanted"
 }
 
-# 2 GRE without a packet, 3 SYN and SYN-ACK, 4 the datagrams before their stream is known and the one after it was removed, 8 a
-# retransmission
+# 2 GRE without a packet, 3 SYN and SYN-ACK, 4 the datagrams before their stream is known and the one after it was removed,
+# 8 a retransmission
 reasons_are "2 1 3 4 4 32 8 1" "nothing is reported"
 reasons_are "2 1 3 4 4 32 8 1 9 5" "with records, two handshakes' third segment, and three that close a connection" \
 	--records="$tmp/slow-records"
