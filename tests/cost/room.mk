@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+speed_tests += \
 	%D%/cost.sh
 
 cost_programs = \

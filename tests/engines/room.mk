@@ -2,7 +2,7 @@
 # The samples of conf/engines against the engines.  A test whose engine is missing is skipped; check-engines fetches all of
 # them into the cache first, and fails if one is missing.
 
-engine_tests = \
+all_tests += \
 	%D%/clickhouse.sh \
 	%D%/clickhouse_local.sh \
 	%D%/duckdb.sh \
@@ -10,13 +10,12 @@ engine_tests = \
 	%D%/postgresql.sh \
 	%D%/rsyslog.sh \
 	%D%/stream.sh
-shell_tests += $(engine_tests)
 
 .PHONY: check-engines distclean-engines
 check-engines: all-am
 	@cache=$${NETOBS_ENGINES_CACHE:-%D%/cache} && $(srcdir)/%D%/fetch.sh --all "$$cache" && \
 		NETOBS_ENGINES_CACHE=`cd "$$cache" && pwd` NETOBS_ENGINES_REQUIRED=1 \
-		$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(engine_tests)'
+		$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter %D%/%,$(all_tests))'
 
 distclean-engines:
 	rm -rf %D%/cache

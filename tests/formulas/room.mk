@@ -7,12 +7,11 @@ unit_tests += \
 	%D%/test_mistakes \
 	%D%/test_threshold
 
-shell_tests += \
-	%D%/replay.sh \
-	%D%/tracers.sh
-
-quick_shell_tests += \
+check_tests += \
 	%D%/replay.sh
+
+all_tests += \
+	%D%/tracers.sh
 
 # Formulas are evaluated on firings of the tests' own.
 firing_sample = %D%/firing_sample.c %D%/firing_sample.h
@@ -23,10 +22,10 @@ tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)
 tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)
 
 # Twenty formulas, each on captures with a known answer.
-shell_tests += \
+check_tests += \
 	%D%/conf.sh
 
-shell_tests += \
+speed_tests += \
 	%D%/cost.sh
 EXTRA_PROGRAMS += %D%/cost_formula
 tests_formulas_cost_formula_SOURCES = %D%/cost_formula.c $(firing_sample)

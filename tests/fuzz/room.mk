@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
-	%D%/fuzz.sh \
+sanitizers_tests += \
+	%D%/fuzz.sh
+
+all_tests += \
 	%D%/memory.sh
 
 # Linked with libFuzzer after configure --enable-fuzzing, otherwise with a driver that replays files: a plain test either way.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+quick_tests += \
 	%D%/golden.sh
 
-quick_shell_tests += \
+sanitizers_tests += \
 	%D%/golden.sh

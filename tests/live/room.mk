@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+all_tests += \
 	%D%/in_place.sh \
 	%D%/late_interface.sh \
 	%D%/links.sh \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+all_tests += \
 	%D%/live.sh \
 	%D%/pages.sh

@@ -11,21 +11,20 @@ unit_tests += \
 	%D%/test_print_fields \
 	%D%/test_site
 
-shell_tests += \
+quick_tests += \
 	%D%/contract.sh \
+	%D%/libraries.sh
+
+check_tests += \
 	%D%/dof.sh \
 	%D%/firing_order.sh \
 	%D%/header_parse.sh \
 	%D%/json.sh \
-	%D%/libraries.sh \
 	%D%/manifest_awk.sh \
-	%D%/notes.sh \
-	%D%/tracer_sites.sh
+	%D%/notes.sh
 
-quick_shell_tests += \
-	%D%/contract.sh \
-	%D%/libraries.sh \
-	%D%/manifest_awk.sh
+all_tests += \
+	%D%/tracer_sites.sh
 
 EXTRA_PROGRAMS += %D%/fire_sites
 %D%/contract.log %D%/notes.log %D%/tracer_sites.log: %D%/fire_sites

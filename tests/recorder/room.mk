@@ -6,10 +6,7 @@ unit_tests += \
 	%D%/test_ring_model \
 	%D%/test_ring_reader
 
-shell_tests += \
-	%D%/recorder.sh
-
-quick_shell_tests += \
+check_tests += \
 	%D%/recorder.sh
 
 libtests_a_SOURCES += \

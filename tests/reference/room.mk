@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+check_tests += \
+	%D%/truth.sh
+
+all_tests += \
 	%D%/cases.sh \
 	%D%/checkouts.sh \
 	%D%/live_truth.sh \
 	%D%/state_cases.sh \
-	%D%/truth.sh \
 	%D%/truth_fresh.sh \
 	%D%/tshark.sh \
 	%D%/tshark_dns.sh \

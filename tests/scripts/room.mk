@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
-	%D%/answers.sh \
+check_tests += \
 	%D%/completion.sh \
 	%D%/conns.sh \
-	%D%/d.sh \
+	%D%/d.sh
+
+all_tests += \
+	%D%/answers.sh \
 	%D%/formulas.sh \
 	%D%/netobs.sh \
 	%D%/scripts.sh \
 	%D%/translate.sh
 
-quick_shell_tests += \
-	%D%/conns.sh

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
-	%D%/alerts.sh \
+check_tests += \
 	%D%/cli.sh \
+	%D%/totals.sh \
+	%D%/unit_file.sh
+
+all_tests += \
+	%D%/alerts.sh \
 	%D%/closed.sh \
 	%D%/confined.sh \
 	%D%/connections.sh \
@@ -18,12 +22,12 @@ shell_tests += \
 	%D%/record_live.sh \
 	%D%/service.sh \
 	%D%/slow_output.sh \
-	%D%/speed.sh \
 	%D%/stream.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
-	%D%/totals.sh \
-	%D%/unit_file.sh \
 	%D%/write.sh
+
+speed_tests += \
+	%D%/speed.sh
 
 %D%/speed.log: bench/gentrace

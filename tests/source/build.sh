@@ -88,31 +88,67 @@ fi
 
 # ----------------------------------------------------------------------------------------------------------- make quick
 
-slow=tests/flow/tcp/test_tcp_exhaustive
-if grep -q '^HAVE_CMOCKA_TRUE = #' "$build/Makefile"; then
-	skip "make quick runs every unit test except $slow" "built without cmocka"
+# listed VARIABLE: the tests that the room.mk files add to it
+listed() {
+	(cd "$top" && find tests -name room.mk -exec awk -v variable="$1" '
+		FNR == 1 { room = FILENAME; sub(/\/room\.mk$/, "", room) }
+		$2 == "+=" || $2 == "=" { inside = ($1 == variable) }
+		inside { for (i = 1; i <= NF; i++) if (sub(/^%D%/, room, $i)) print $i }
+		!/\\$/ { inside = 0 }' {} +) | sort
+}
+
+if grep -q '^S\["HAVE_CMOCKA_TRUE"\]="#"' "$build/config.status"; then
+	skip "make quick runs the quick tests, and the unit tests except slow ones" "built without cmocka"
 else
 	dry_run "$fresh" quick
 	sed -n "s/.* check TESTS='\([^']*\)'.*/\1/p" "$tmp/commands" | tr ' ' '\n' | sort -u >"$tmp/quick"
-	grep '/test_' "$tmp/quick" >"$tmp/quick.unit"
-	(cd "$top" && find tests -name 'test_*.c') | sed 's/\.c$//' | grep -vx "$slow" | sort >"$tmp/unit"
-	check "make quick runs every unit test except $slow" diff -u "$tmp/unit" "$tmp/quick.unit"
-	is "make quick runs golden and lint" "$(grep -cxE 'tests/(golden/golden|source/lint)\.sh' "$tmp/quick")" 2
+	listed unit_tests >"$tmp/unit"
+	listed slow_unit_tests | comm -23 "$tmp/unit" - >"$tmp/wanted"
+	listed quick_tests | sort - "$tmp/wanted" >"$tmp/wanted.quick"
+	check "make quick runs the quick tests, and the unit tests except slow ones" diff -u "$tmp/wanted.quick" "$tmp/quick"
+	(cd "$top" && find tests -name 'test_*.c') | sed 's/\.c$//' | sort >"$tmp/programs"
+	check "every unit test is listed" diff -u "$tmp/programs" "$tmp/unit"
 fi
 
+# Each shell test has one home; the golden cases run in both builds.
+for list in quick_tests check_tests sanitizers_tests all_tests all_sanitizers_tests speed_tests cross_scripts; do
+	listed $list
+done | sort >"$tmp/homes"
+{
+	(cd "$top" && find tests -mindepth 2 -name '*.sh' ! -path 'tests/vm/guest/*' -exec grep -l 'lib/tap\.sh"$' {} +)
+	echo tests/golden/golden.sh
+} | sort >"$tmp/tests"
+check "each shell test is in one list of its room.mk" diff -u "$tmp/tests" "$tmp/homes"
+
 results=$top/tests/lib/results
-printf ':test-result: PASS a\n:test-result: SKIP b\n' >"$tmp/good.trs"
-printf ':test-result: PASS a\n:test-result: FAIL b\n:test-result: ERROR - exited\n' >"$tmp/bad.trs"
+begun=$(date +%s)
+printf ':test-result: PASS a\n:test-result: SKIP b\n:seconds: 1.5\n' >"$tmp/good.trs"
+printf ':test-result: PASS a\n:test-result: FAIL b\n:test-result: ERROR - exited\n:seconds: 12.0\n' >"$tmp/bad.trs"
 printf ':test-result: ERROR - no plan\n' >"$tmp/ugly.trs"
 printf 'ok 1 a\nnot ok 2 b\n# the reason\n' | tee "$tmp/bad.log" >"$tmp/ugly.log"
-is "results: points that pass and are skipped" "$("$results" close "$tmp/good.trs"; echo $?)" "1 passed, 0 failed, 1 skipped
-0"
+"$results" close "$begun" "$tmp/good.trs" >"$tmp/closed"
+is "results: points that pass and are skipped" "$? $(sed 's/ in [0-9]* min .*//' "$tmp/closed")" \
+	"0 --- the slowest tests in seconds
+    1.5  $tmp/good
+1 passed, 0 failed, 1 skipped"
 is "results: failed points, a broken test and one that was not built" \
-	"$("$results" close "$tmp/good.trs" "$tmp/bad.trs" "$tmp/ugly.trs" "$tmp/none.trs" | tail -n 1)" "2 passed, 3 failed, 1 skipped"
+	"$("$results" close "$begun" "$tmp/good.trs" "$tmp/bad.trs" "$tmp/ugly.trs" "$tmp/none.trs" | tail -n 1 | sed 's/ in .*//')" \
+	"2 passed, 3 failed, 1 skipped"
+is "results: the slowest test is first" "$("$results" slowest "$tmp/good.trs" "$tmp/bad.trs" | sed -n 2p)" "   12.0  $tmp/bad"
+is "results: the time of the run" "$("$results" close $(($(date +%s) - 3600)) "$tmp/good.trs" | sed -n 's/.* in \(.*\) [0-9]* s$/\1/p')" "60 min"
 is "results: tests that were not built take one line" "$("$results" failures "$tmp/none.trs" "$tmp/nowhere.trs")" \
 	"--- not built, so not run: $tmp/none and 1 more tests"
 check "results: a failure has its reason and a status" sh -c "
-	! '$results' close '$tmp/bad.trs' >'$tmp/closed' && grep -qx '# the reason' '$tmp/closed'"
+	! '$results' close $begun '$tmp/bad.trs' >'$tmp/closed' && grep -qx '# the reason' '$tmp/closed'"
+
+# driver, around automake's: the wall time, failed points and one line
+printf '#!/bin/sh\nprintf "ok 1 - a\\nnot ok 2 - b\\n1..2\\n"\n' >"$tmp/two-points"
+chmod +x "$tmp/two-points"
+sh "$top/tests/lib/driver" "$top/build-aux/tap-driver.sh" --test-name two --log-file "$tmp/two.log" --trs-file "$tmp/two.trs" -- \
+	"$tmp/two-points" >"$tmp/two.out"
+is "driver: a failed point, and one line for the test" "$(sed 's/^ *[0-9.]* s/N s/' "$tmp/two.out")" "FAIL: two 2 - b
+N s  two: 1 passed, 1 FAILED"
+is "driver: the wall time" "$(grep -cxE ':seconds: [0-9]+\.[0-9]' "$tmp/two.trs")" 1
 
 # -------------------------------------------------------------------------------------------------------- make install
 

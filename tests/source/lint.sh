@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Spelling, shell scripts, manual pages, forbidden functions, and the rules of CONTRIBUTING.md that a script can check.
+# Spelling, manual pages, forbidden functions, and the rules of CONTRIBUTING.md that a script can check; shellcheck.sh has
+# the scripts.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -29,17 +30,6 @@ if have codespell; then
 		README.md CONTRIBUTING.md GLOSSARY.md NEWS
 else
 	skip "spelling" "codespell is not installed"
-fi
-
-if have shellcheck; then
-	# SC2317: functions that only wait_for calls seem unreachable.
-	# shellcheck disable=SC2046
-	check "shell scripts" shellcheck --norc -x -e SC2317 bootstrap .ci/run debian/make-package tests/golden/update \
-		tests/lib/results tests/lib/accept scripts/netobs scripts/translate scripts/examples/update pictures/update conf/engines/record-lines \
-		$(find tests -name '*.sh')
-	check "completions for bash" shellcheck --norc -s bash conf/*.bash-completion
-else
-	skip "shell scripts" "shellcheck is not installed"
 fi
 
 for page in man/*.[0-9] "$build"/man/*.[0-9]; do
@@ -156,15 +146,25 @@ unlicensed() {
 	# Captures, expectations and configurations are data, compared line by line.
 	find usdt engine dissect flow probes formulas records recorder apps daemon page tools man tests bench scripts bootstrap .ci/run -type f \
 		! -path 'tests/captures/*' ! -path 'tests/truth/*' ! -path 'tests/golden/*.out' ! -path 'tests/fuzz/configurations/*' \
-		! -name '*.md' ! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' ! -name '*.pyc' | while read -r file; do
-		[ ! -f "$file" ] || head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-2-Clause' || echo "$file"
-	done
+		! -name '*.md' ! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' \
+		! -name '*.pyc' -exec awk '
+		FNR == 1 { if (NR > 1 && !licensed) { print name } name = FILENAME; licensed = 0 }
+		FNR <= 3 && /SPDX-License-Identifier: BSD-2-Clause/ { licensed = 1 }
+		END { if (!licensed) { print name } }' {} +
 }
 
 long_lines() {
-	find usdt engine dissect flow probes formulas records recorder apps daemon page tools scripts tests bench -name '*.[chd]' -o -name '*.bt' | while read -r file; do
-		expand -t 8 "$file" | awk -v file="$file" 'length($0) > 120 { print file ":" NR ": " length($0) " columns" }'
-	done
+	find usdt engine dissect flow probes formulas records recorder apps daemon page tools scripts tests bench \
+		'(' -name '*.[chd]' -o -name '*.bt' ')' -exec awk '
+		length($0) > 120 || /\t/ {
+			columns = 0
+			count = split($0, part, "\t")
+			for (i = 1; i < count; i++)
+				columns += length(part[i]) - (columns + length(part[i])) % 8 + 8
+			columns += length(part[count])
+			if (columns > 120)
+				print FILENAME ":" FNR
+		}' {} +
 }
 
 trailing_blanks() {

@@ -19,16 +19,25 @@ sources() {
 	find $folders -name '*.[ch]' | sort
 }
 
+# included: "FILE ROOM" for every include of a header of another room
+included() {
+	# shellcheck disable=SC2086
+	find $folders -name '*.[ch]' -exec awk '
+		FNR == 1 { room = FILENAME; sub(/\/[^\/]*$/, "", room) }
+		/^#include ".*\/.*"$/ {
+			used = $2
+			gsub(/"|\/[^\/]*$/, "", used)
+			if (used != room)
+				print FILENAME, used
+		}' {} + | sort -u
+}
+
 # forbidden: "FILE includes a header of ROOM" for every include that the table does not have
 forbidden() {
-	sources | while read -r file; do
-		room=$(dirname "$file")
-		sed -n 's/^#include "\(.*\)\/[^/]*"$/\1/p' "$file" | sort -u | while read -r used; do
-			[ "$used" = "$room" ] || awk -F '\t' -v room="$room" -v used="$used" '
-				$1 == room && index(" " $2 " ", " " used " ") > 0 { allowed = 1 }
-				END { exit !allowed }' "$table" || echo "$file includes a header of $used"
-		done
-	done
+	included | awk '
+		NR == FNR { count = split($2, uses, " "); for (i = 1; i <= count; i++) allowed[$1, uses[i]] = 1; next }
+		{ room = $1; sub(/\/[^\/]*$/, "", room) }
+		!((room, $2) in allowed) { print $1 " includes a header of " $2 }' FS='\t' "$table" FS=' ' -
 }
 
 # unknown: rooms without a row, and rows without a room
@@ -39,11 +48,15 @@ unknown() {
 
 # unused: uses in the table that no file makes
 unused() {
-	grep -v '^#' "$table" | while IFS='	' read -r room uses; do
-		for used in $uses; do
-			grep -qE "^#include \"$used/[^/]*\"" "$room"/*.[ch] || echo "$room does not use $used"
-		done
-	done
+	included | awk '
+		NR == FNR { sub(/\/[^\/]*$/, "", $1); used[$1, $2] = 1; next }
+		/^#/ { next }
+		{
+			count = split($2, uses, " ")
+			for (i = 1; i <= count; i++)
+				if (!(($1, uses[i]) in used))
+					print $1 " does not use " uses[i]
+		}' - FS='\t' "$table"
 }
 
 # upward: a row that uses a room of a later row.  Rooms below flow/ and probes/ use headers of their own folder, and the
@@ -69,12 +82,22 @@ crowded() {
 	find $folders -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 27 { print $2 ": " $1 " files" }'
 }
 
+# not_listed: the paths of standard input that the room.mk of their own folder does not name
+not_listed() {
+	# shellcheck disable=SC2086
+	find $folders tests -name room.mk -exec awk '
+		FNR == 1 { room = FILENAME; sub(/\/[^\/]*$/, "", room) }
+		{
+			for (i = 1; i <= NF; i++)
+				if (sub(/^%D%/, room, $i))
+					print $i
+		}' {} + | sort -u >"$tmp/listed"
+	sort | comm -23 - "$tmp/listed"
+}
+
 # unlisted: files that the room.mk of their own folder does not list
 unlisted() {
-	for file in $(sources); do
-		list=$(dirname "$file")/room.mk
-		grep -qE "%D%/$(basename "$file")( |\$)" "$list" 2>/dev/null || echo "$file: not in $list"
-	done | grep -v '^daemon/main\.c: '
+	sources | grep -v '^daemon/main\.c$' | not_listed
 }
 
 # unlisted_tests: test programs and shell tests that no room.mk names, which never run
@@ -82,19 +105,22 @@ unlisted_tests() {
 	{
 		find tests -name 'test_*.c' | sed 's/\.c$//'
 		find tests -mindepth 2 -name '*.sh' -exec grep -l 'lib/tap\.sh"$' {} +
-	} | sort | while read -r file; do
-		list=$(dirname "$file")/room.mk
-		grep -qE "%D%/$(basename "$file")( |\$)" "$list" 2>/dev/null || echo "$file: not in $list"
-	done
+	} | not_listed
 }
 
 # repeated: static functions of one name in several files; gdb, perf and cscope would find the wrong one
 repeated() {
-	sources | grep '\.c$' | while read -r file; do
-		awk -v file="$file" '
-			/^static / { begun = 1; if ($0 !~ /;$/ && $0 !~ /=/) { next } else begun = 0 }
-			begun { if ($0 ~ /^[a-z_][a-z_0-9]*\(/) { sub(/\(.*/, ""); print $0 " " file }; begun = 0 }' "$file"
-	done | grep -v '_stub\.c$' | sort | awk '
+	# shellcheck disable=SC2086
+	find $folders -name '*.c' ! -name '*_stub.c' -exec awk '
+		FNR == 1 { begun = 0 }
+		/^static / { begun = ($0 !~ /;$/ && $0 !~ /=/); next }
+		begun {
+			if ($0 ~ /^[a-z_][a-z_0-9]*\(/) {
+				sub(/\(.*/, "")
+				print $0 " " FILENAME
+			}
+			begun = 0
+		}' {} + | sort | awk '
 		$1 == name { print name ": " first " and " $2 }
 		{ name = $1; first = $2 }'
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+all_tests += \
 	%D%/control_replies.sh
 unit_tests += \
 	%D%/test_complete_file \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+all_tests += \
 	%D%/engine.sh \
 	%D%/other_tracers.sh \
 	%D%/packets.sh \

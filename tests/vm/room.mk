@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The whole machine: optional, never part of make check.
 
-shell_tests += \
+all_tests += \
 	%D%/dtrace_points.sh \
 	%D%/harness.sh
 

@@ -3,5 +3,5 @@
 unit_tests += \
 	%D%/test_dns
 
-shell_tests += \
+all_tests += \
 	%D%/dns.sh

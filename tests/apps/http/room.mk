@@ -3,6 +3,6 @@
 unit_tests += \
 	%D%/test_http
 
-shell_tests += \
+all_tests += \
 	%D%/http.sh \
 	%D%/http_flood.sh

@@ -3,6 +3,6 @@
 unit_tests += \
 	%D%/test_iscsi
 
-shell_tests += \
+all_tests += \
 	%D%/iscsi.sh \
 	%D%/iscsi_flood.sh

@@ -3,5 +3,5 @@
 unit_tests += \
 	%D%/test_smb
 
-shell_tests += \
+all_tests += \
 	%D%/smb.sh

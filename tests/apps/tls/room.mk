@@ -3,5 +3,5 @@
 unit_tests += \
 	%D%/test_tls
 
-shell_tests += \
+all_tests += \
 	%D%/tls.sh

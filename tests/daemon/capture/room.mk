@@ -6,10 +6,10 @@ unit_tests += \
 	%D%/test_pcap_reader \
 	%D%/test_replay
 
-shell_tests += \
+# Every capture cut at many bytes.
+slow_unit_tests += %D%/test_pcap_reader
+
+sanitizers_tests += \
 	%D%/decompress_threads.sh \
 	%D%/formats.sh
 
-quick_shell_tests += \
-	%D%/decompress_threads.sh \
-	%D%/formats.sh

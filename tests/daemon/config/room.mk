@@ -4,10 +4,7 @@ unit_tests += \
 	%D%/test_config_file \
 	%D%/test_options
 
-shell_tests += \
-	%D%/option_files.sh
-
-quick_shell_tests += \
+quick_tests += \
 	%D%/option_files.sh
 
 EXTRA_PROGRAMS += %D%/option_files

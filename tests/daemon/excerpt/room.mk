@@ -3,7 +3,5 @@
 unit_tests += \
 	%D%/test_excerpt_index
 
-shell_tests += \
-	%D%/record.sh
-quick_shell_tests += \
+check_tests += \
 	%D%/record.sh

@@ -3,8 +3,6 @@
 unit_tests += \
 	%D%/test_closed_reply
 
-shell_tests += \
+check_tests += \
 	%D%/records.sh
 
-quick_shell_tests += \
-	%D%/records.sh

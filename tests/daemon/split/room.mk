@@ -3,8 +3,8 @@
 unit_tests += \
 	%D%/test_split_files \
 	%D%/test_split_groups
-shell_tests += \
-	%D%/shards.sh \
+sanitizers_tests += \
 	%D%/split.sh
-quick_shell_tests += \
-	%D%/split.sh
+
+all_tests += \
+	%D%/shards.sh

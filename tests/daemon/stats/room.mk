@@ -3,10 +3,7 @@
 unit_tests += \
 	%D%/test_counters
 
-shell_tests += \
-	%D%/manual_tables.sh
-
-quick_shell_tests += \
+quick_tests += \
 	%D%/manual_tables.sh
 
 EXTRA_PROGRAMS += %D%/manual_tables

@@ -6,7 +6,8 @@ unit_tests += \
 	%D%/test_slots
 tests_formulas_slots_test_slot_notes_SOURCES = %D%/test_slot_notes.c %D%/elf_sample.c %D%/elf_sample.h
 
-shell_tests += %D%/slots.sh
+all_tests += \
+	%D%/slots.sh
 
 EXTRA_PROGRAMS += %D%/fire_slots
 %D%/slots.log: %D%/fire_slots

@@ -3,7 +3,8 @@
 unit_tests += \
 	%D%/test_capture_writer
 
-shell_tests += %D%/formats.sh
+check_tests += \
+	%D%/formats.sh
 
 EXTRA_PROGRAMS += %D%/write_capture
 %D%/formats.log: %D%/write_capture

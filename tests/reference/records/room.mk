@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+all_tests += \
 	%D%/checkout.sh

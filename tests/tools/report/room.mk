@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-shell_tests += \
+check_tests += \
 	%D%/report.sh
 unit_tests += \
 	%D%/test_report_lines \
