@@ -87,6 +87,24 @@ check_speed() {
 	fi
 }
 
+# quiet: for limits of time and speed: waits up to ten minutes until other programs leave the processors idle, and notes how
+# busy they are.
+quiet() {
+	for _ in $(seq 600); do
+		quiet_before=$(sed -n 's/^cpu //p' /proc/stat)
+		sleep 1 # no event: the interval of the measurement
+		# user, nice, system, idle and waiting for a disk; the rest is small
+		quiet_busy=$(sed -n 's/^cpu //p' /proc/stat | awk -v before="$quiet_before" '{
+			split(before, b, " ")
+			busy = $1 + $2 + $3 - b[1] - b[2] - b[3]
+			idle = $4 + $5 - b[4] - b[5]
+			print int(100 * busy / (busy + idle + 1))
+		}')
+		[ "$quiet_busy" -gt 10 ] || break
+	done
+	note "the processors are $quiet_busy % busy before the measurement"
+}
+
 # accept FILE EXPECTATION: makes FILE the expectation.  An identical expectation is not written.
 accept() {
 	if ! cmp -s "$1" "$2"; then

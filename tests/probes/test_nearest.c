@@ -64,7 +64,6 @@ test_same_as_awk(void **state)
 {
 	static const char *const misspelt[] = {"stric",	     "tcp-recieve", "pcp-receive", "frobnicate",
 					       "statsu", "b",	       "STATUS"};
-	const char *top = getenv("top_srcdir");
 	char command[512], line[128];
 
 	(void)state;
@@ -73,8 +72,8 @@ test_same_as_awk(void **state)
 
 		snprintf(command, sizeof command,
 			 "awk -v misspelt=%s -v candidates='summary strict status tcp-send tcp-receive udp-receive a' "
-			 "-f %s/scripts/nearest.awk",
-			 misspelt[i], top != NULL ? top : ".");
+			 "-f \"${top_srcdir:-.}\"/scripts/nearest.awk",
+			 misspelt[i]);
 		awk = popen(command, "r"); /* NOLINT(cert-env33-c) */
 		assert_non_null(awk);
 		assert_non_null(fgets(line, sizeof line, awk));

@@ -72,7 +72,7 @@ reload() {
 	done <"$tmp/reload"
 }
 
-sed -n -e "s|/[^ ]*/netobs\.conf|$tmp/netobs.conf|" -e "s|^ExecReload=/[^ ]*/netobsd|ExecReload=$netobsd|" \
+sed -n -e "s|/[^ ]*/netobs\.conf|$tmp/netobs.conf|" -e "s|^ExecReload=/[^ ]*/netobsd|ExecReload='$netobsd'|" \
 	-e 's|^ExecReload=||p' "$unit" >"$tmp/reload"
 is "a reload with a bad configuration fails with a message" "$(main=none reload 'interface = {"lo"}' 'time-wait = forever' |
 	sed "s|$tmp/||")" "netobsd: netobs.conf:2: time-wait = forever: expected a number from 0.001 to 31536000
@@ -96,7 +96,7 @@ fi
 
 # Under the unit's umask, as the service manager runs it.
 sed -n -e "s|/[^ ]*/netobs\.conf|$tmp/netobs.conf|" -e "s|/var/lib|$tmp|" \
-	-e "s|^ExecStartPre=-+/[^ ]*/netobsd|umask 0077; $netobsd|p" "$unit" >"$tmp/prepare"
+	-e "s|^ExecStartPre=-+/[^ ]*/netobsd|umask 0077; '$netobsd'|p" "$unit" >"$tmp/prepare"
 echo 'interface = {"lo"}' >"$tmp/netobs.conf"
 is "the unit installs the formulas" "$(sh "$tmp/prepare" 2>&1)" ""
 is "the directory of the formulas belongs to the one that installs them" "$(stat -c '%u %a' "$tmp/netobs")" "$(id -u) 755"

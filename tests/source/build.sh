@@ -10,11 +10,12 @@
 # This test runs inside a make whose flags and TESTS are not meant for those below.
 unset MAKEFLAGS MFLAGS MAKELEVEL TESTS
 
-# A build directory as configure leaves it: nothing is built.
+# A build directory as configure leaves it: nothing is built.  make(1) allows no blanks in the path to the sources.
 fresh=$tmp/fresh
 mkdir "$fresh"
+ln -s "$top" "$tmp/source"
 cp "$build/config.status" "$fresh"
-sed -e "s|^\(top_\)\{0,1\}srcdir = .*|\1srcdir = $top|" -e "s|^VPATH = .*|VPATH = $top|" \
+sed -e "s|^\(top_\)\{0,1\}srcdir = .*|\1srcdir = $tmp/source|" -e "s|^VPATH = .*|VPATH = $tmp/source|" \
 	-e "s|^abs_\(top_\)\{0,1\}builddir = .*|abs_\1builddir = $fresh|" "$build/Makefile" >"$fresh/Makefile"
 
 # dry_run DIRECTORY TARGET...: the commands in $tmp/commands, continuation lines joined
