@@ -12,6 +12,7 @@ check_tests += \
 	%D%/shellcheck.sh
 
 all_tests += \
+	%D%/anywhere.sh \
 	%D%/dist.sh \
 	%D%/new_provider.sh
 
