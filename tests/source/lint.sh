@@ -90,7 +90,7 @@ else
 	skip "awk programs" "mawk or python3 is not installed"
 fi
 if have dpkg-query python3; then
-	is "a command that bootstrap does not install is found" "$(machine commands tests/lib/tap.sh "$tmp/commands.bad" |
+	is "a command that bootstrap does not install is found" "$(machine every-command tests/lib/tap.sh "$tmp/commands.bad" |
 		sed 's/.*commands\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 4 "
 	nothing "each command is of an essential package or of bootstrap's packages" machine commands
 	printf '%s\n' 'nosuchpackage: nosuchcommand' 'dpkg: dpkg sed' >"$tmp/packages.bad"

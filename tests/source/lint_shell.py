@@ -4,9 +4,11 @@
 
     lint_shell.py awk FILE...       awk programs in scripts, and *.awk: mawk parses them, and they use POSIX awk only
     lint_shell.py commands FILE...  each command is essential in Debian, of a package that bootstrap installs or of one
-                                    that such a package depends on; or the script asks `have COMMAND` first.  Scripts of
+                                    that such a package depends on; or the script asks `have COMMAND` first.  A command
+                                    that is not installed is a fault only if all of bootstrap's packages are.  Scripts of
                                     check-vm: also the commands of tests/vm/host-packages; scripts of its guest: only
                                     those of tests/vm/packages and of essential packages
+    lint_shell.py every-command FILE...  likewise, and a command that is not installed is a fault on any machine
     lint_shell.py packages FILE...  each command of such a list is of the package before it or of a dependency, if that is installed
 """
 import functools
@@ -335,10 +337,12 @@ def with_functions(path, program):
 
 def fields_of_packages():
     """Package, whether every Debian has it, what it provides, what it depends on; of all that is installed."""
-    form = "${Package}\t${Essential}${Priority}\t${Provides}\t${Pre-Depends}, ${Depends}\n"
+    form = "${db:Status-Status}\t${Package}\t${Essential}${Priority}\t${Provides}\t${Pre-Depends}, ${Depends}\n"
     output = subprocess.run(["dpkg-query", "-W", "-f", form], capture_output=True, text=True, check=True).stdout
     for line in output.splitlines():
-        package, essential, provides, depends = line.split("\t")
+        status, package, essential, provides, depends = line.split("\t")
+        if status != "installed":
+            continue
         names = [set(re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]*)", text)) for text in (provides, depends)]
         yield package, essential in ("yesrequired", "norequired", "required"), *names
 
@@ -360,23 +364,44 @@ def listed_commands(path):
 
 
 @functools.cache
-def packages():
-    """The packages of a stock Debian after bootstrap."""
+def listed_packages():
+    """The packages of bootstrap's list."""
     listed = pathlib.Path("bootstrap").read_text(encoding="ascii").split("PACKAGES='")[1].split("'")[0]
-    found = {line.split()[1] for line in listed.splitlines() if line}
+    return {line.split()[1] for line in listed.splitlines() if line}
+
+
+def with_dependencies(wanted):
+    """These packages and all that they depend on, of those that are installed; also what provides such a name."""
     needs, providers = {}, {}
     for package, _, provides, depends in fields_of_packages():
         needs[package] = depends
         for name in provides | {package}:
             providers.setdefault(name, set()).add(package)
-    found |= essential_packages() | {"apt"}  # a Debian without it has no bootstrap
-    todo = list(found)
+    found, todo = set(wanted), list(wanted)
     while todo:
         for name in needs.get(todo.pop(), ()):
             new = providers.get(name, set()) - found
             found |= new
             todo += new
     return found
+
+
+@functools.cache
+def every_debian():
+    """Essential packages with their dependencies: any awk is one."""
+    return with_dependencies(essential_packages())
+
+
+@functools.cache
+def packages():
+    """The packages of a stock Debian after bootstrap."""
+    return with_dependencies(essential_packages() | listed_packages() | {"apt"})  # without apt there is no bootstrap
+
+
+@functools.cache
+def all_installed():
+    """Whether every package of bootstrap is installed, as `./bootstrap check-all` leaves a machine."""
+    return listed_packages() <= {package for package, *_ in fields_of_packages()}
 
 
 def places(command):
@@ -401,7 +426,7 @@ def packages_of(commands):
 def expected(path, name, owner):
     """Whether the machine on which a script runs has a command."""
     if path.startswith("tests/vm/guest/"):
-        return name in PROGRAMS or name in listed_commands("tests/vm/packages") or owner in essential_packages()
+        return name in PROGRAMS or name in listed_commands("tests/vm/packages") or owner in every_debian()
     return owner in packages() or path.startswith("tests/vm/") and name in listed_commands("tests/vm/host-packages")
 
 
@@ -412,7 +437,8 @@ def list_of(path):
     return "bootstrap's list"
 
 
-def check_commands(texts):
+def check_commands(texts, every=False):
+    every = every or all_installed()
     scripts = {path: Script(text) for path, text in texts.items() if not path.endswith(".awk")}
     known = BUILTINS.union(*(script.functions for script in scripts.values()))
     owners = packages_of({name for script in scripts.values() for name, _ in script.commands} - known)
@@ -420,6 +446,8 @@ def check_commands(texts):
         for name, line in sorted(set(script.commands), key=lambda found: found[::-1]):
             owner = owners.get(name)
             if name in known or name in script.wanted or expected(path, name, owner):
+                continue
+            if owner is None and not every:
                 continue
             yield path, line, (f"{name} is of {owner}" if owner else f"{name} is not installed") + \
                 f": no package that is essential or of {list_of(path)}; without one, `have {name}` comes first"
@@ -444,7 +472,8 @@ def main():
         print(f"{path}:{line}: {complaint}")
 
 
-CHECKS = {"awk": check_awk, "commands": check_commands, "packages": check_packages}
+CHECKS = {"awk": check_awk, "commands": check_commands, "packages": check_packages,
+          "every-command": lambda texts: check_commands(texts, every=True)}
 
 if __name__ == "__main__":
     main()
