@@ -11,7 +11,7 @@ cd "$top" || exit 99
 
 # scripts: "SCRIPT OPTION..." for each
 scripts() {
-	printf '%s\n' bootstrap .ci/run debian/make-package tests/golden/update tests/lib/accept tests/lib/driver tests/lib/repeat \
+	printf '%s\n' bootstrap .ci/run debian/make-package tests/golden/update tests/lib/accept tests/lib/cmocka tests/lib/driver tests/lib/repeat \
 		tests/lib/results scripts/netobs scripts/translate scripts/examples/update pictures/update conf/engines/record-lines
 	find tests -name '*.sh'
 	find conf -name '*.bash-completion' | sed 's/$/ -s bash/'
