@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The tarball of `make dist`: every file of the repository with its content, the files of autoreconf, and nothing of a build.
+# The tarball of `make dist`: every file of the repository with its content, the files of autoreconf, and nothing of a build;
+# the same bytes for every user at any time.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -14,19 +15,18 @@ git -C "$top" -c safe.directory="$top" ls-files >"$tmp/listed" 2>/dev/null
 # This test runs inside a make whose flags and TESTS are not meant for those below.
 unset MAKEFLAGS MFLAGS MAKELEVEL TESTS
 
-# A build directory as configure leaves it, with files as tests leave them.
-fresh=$tmp/fresh
-mkdir -p "$fresh/tests/source/.deps"
-cp "$build/config.status" "$fresh"
-sed -e "s|^\(top_\)\{0,1\}srcdir = .*|\1srcdir = $top|" -e "s|^VPATH = .*|VPATH = $top|" \
-	-e "s|^abs_\(top_\)\{0,1\}builddir = .*|abs_\1builddir = $fresh|" "$build/Makefile" >"$fresh/Makefile"
-touch "$fresh/tests/source/test_program" "$fresh/tests/source/test.log" "$fresh/tests/source/.deps/test.Po"
+# make_dist DIRECTORY: in a build directory as configure leaves it, with files as tests leave them
+make_dist() {
+	mkdir -p "$1/tests/source/.deps"
+	cp "$build/config.status" "$1"
+	sed -e "s|^\(top_\)\{0,1\}srcdir = .*|\1srcdir = $top|" -e "s|^VPATH = .*|VPATH = $top|" \
+		-e "s|^abs_\(top_\)\{0,1\}builddir = .*|abs_\1builddir = $1|" "$build/Makefile" >"$1/Makefile"
+	touch "$1/tests/source/test_program" "$1/tests/source/test.log" "$1/tests/source/.deps/test.Po"
+	XZ_OPT=-0 timeout 300 make -s -C "$1" dist
+}
 
-if XZ_OPT=-0 timeout 300 make -s -C "$fresh" dist >"$tmp/printed" 2>&1; then
-	ok "make dist"
-else
-	not_ok "make dist" "$tmp/printed"
-fi
+fresh=$tmp/fresh
+check "make dist" make_dist "$fresh"
 mkdir "$tmp/extracted"
 tar -xf "$fresh"/netobs-*.tar.xz -C "$tmp/extracted" --strip-components=1
 
@@ -45,4 +45,14 @@ while read -r file; do
 done <"$tmp/wanted" >"$tmp/changed"
 check "the files have their content" diff "$tmp/changed" /dev/null
 check "configure is there" test -x "$tmp/extracted/configure"
+
+# Two directories on one file system may have the same order by chance.  A slash sorts before all that a name can have.
+check "the files are sorted" sh -c "tar -tf '$fresh'/netobs-*.tar.xz | tr / '\001' | sort -c"
+is "the files have one time" "$(find "$tmp/extracted" -mindepth 1 -printf '%T@\n' | sort -u | wc -l)" 1
+(
+	umask 077
+	export LC_ALL=C.UTF-8 TZ=XYZ-5:45
+	make_dist "$tmp/another directory"
+) >"$tmp/printed" 2>&1 || note "$(tail -n 1 "$tmp/printed")"
+check "another user's tarball is the same" cmp "$fresh"/netobs-*.tar.xz "$tmp/another directory"/netobs-*.tar.xz
 tap_done
