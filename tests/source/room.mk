@@ -14,5 +14,6 @@ check_tests += \
 all_tests += \
 	%D%/anywhere.sh \
 	%D%/dist.sh \
-	%D%/new_provider.sh
+	%D%/new_provider.sh \
+	%D%/reproducible.sh
 
