@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""firing_order.py NETOBSD CAPTURE...: the order of firing for each frame, against the contract.
+"""firing_order.py NETOBSD FOLDER: the order of firing for each frame, against the contract.
 
-Replays each capture with every probe enabled, in each view, and compares the firings of each packet id with the
-grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq, cs_seq, ci_seq and cr_seq of each
-probe count 1, 2, 3, ..., and a connection id always belongs to the same endpoint.  TAP output.
+Replays each capture of the folder with every probe enabled, in each view, and compares the firings of each packet id with
+the grammar below, which is section 3 of the provider contract.  Also: packet ids rise, pkt_seq, cs_seq, ci_seq and cr_seq of
+each probe count 1, 2, 3, ..., and a connection id always belongs to the same endpoint.  TAP output, a point for each capture.
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -33,16 +34,15 @@ TIMERS = r"([ec]*r)*"
 SENDING = r"[ec]*R?S?p*[ec]*(tf?|a)?q?[ix]?g?"
 RECEIVING = r"G?(A|I?(X|D?(TF?)?))[ec]*R?p*"
 GRAMMAR = re.compile(rf"^{TIMERS}{SENDING}({RECEIVING})?r?\.$")
+DECODE = json.JSONDecoder().raw_decode
+VIEWS = {
+    "both": [],
+    "host": ["--local=10.0.0.0/8", "--local=172.16.0.0/12", "--local=192.168.0.0/16", "--local=fe80::/10", "--local=2001::/16"],
+    "monitor": [],
+}
 
 
-def replay(netobsd, capture, view):
-    command = [netobsd, "-r", capture, "--view", view, "--print", "--format", "json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        for line in process.stdout:
-            yield json.loads(line)
-
-
-def letter(probe):
+def letter_of(probe):
     if probe == "dns-timeout":
         return "e"  # an event of a timer
     if APPLICATION.match(probe):
@@ -51,88 +51,107 @@ def letter(probe):
 
 
 class Checker:
+    """The firings of one replay.  Words and letters are kept from one to the next."""
+    letters, right = {}, set()
+
     def __init__(self):
-        self.word, self.packet, self.packets, self.wrong = "", None, 0, []
+        self.word, self.packet, self.last, self.packets, self.wrong = "", None, 0, 0, []
         self.sequences, self.endpoints, self.completed, self.ended = {}, {}, set(), {}
 
     def finish_packet(self):
-        if self.packet is not None:
-            self.packets += 1
-            if not GRAMMAR.match(self.word):
+        self.packets += 1
+        if self.packet <= self.last:
+            self.wrong.append(f"packet {self.packet} comes behind {self.last}")
+        self.last = self.packet
+        if self.word not in self.right:
+            if GRAMMAR.match(self.word):
+                self.right.add(self.word)
+            else:
                 self.wrong.append(f"packet {self.packet}: {self.word}")
-            if not self.completed <= {self.packet}:
-                self.wrong.append(f"packet {self.packet}: messages of packets {self.completed}")
+        if self.completed and self.completed != {self.packet}:
+            self.wrong.append(f"packet {self.packet}: messages of packets {self.completed}")
         self.word, self.packet, self.completed = "", None, set()
 
-    def check_firing(self, firing):
-        probe, args = firing["probe"], firing["args"]
-        packet = args[0] if args and args[0] and "pkt_addr" in args[0] else None
-        self.check_sequence(probe, packet, args)
-        self.check_endpoint(args)
-        self.check_record(probe, args)
-        self.word += letter(probe)
-        if probe == "dns-timeout":
-            if args[0]["ci_pkt"] != 0:
-                self.wrong.append(f"dns-timeout of packet {args[0]['ci_pkt']}")
-        elif APPLICATION.match(probe):
-            self.completed.add(args[0]["ci_pkt"])
-        if packet is None:
-            return
-        if self.packet is not None and packet["pkt_addr"] != self.packet:
-            self.wrong.append(f"packet {self.packet} is not freed before {packet['pkt_addr']}")
-        self.packet = packet["pkt_addr"]
-        if probe == "ip-packet-free":
-            self.finish_packet()
+    def check_line(self, line):
+        """Decodes only what is needed: the first argument, or all of them if there are endpoints or no packet."""
+        probe, _, args = line[len('{"probe":"'):].partition('","args":[')
+        first = DECODE(args)[0]
+        self.check_firing(probe, DECODE(line)[0]["args"] if '"tcps_laddr"' in args or first is None else [first])
 
-    def check_sequence(self, probe, packet, args):
-        if APPLICATION.match(probe):
-            sequence = args[0]["ci_seq"]
-        elif probe.startswith("connection-"):
-            sequence = args[0]["cr_seq"]
+    def check_firing(self, probe, args):
+        letter = self.letters.get(probe)
+        if letter is None:
+            letter = self.letters[probe] = letter_of(probe)
+        self.word += letter
+        first = args[0]
+        packet = first.get("pkt_addr") if first else None
+        if packet is not None:
+            sequence = first["pkt_seq"]
+        elif letter == "r":
+            sequence = first["cr_seq"]
+            if probe == "connection-end":
+                self.check_end(first)
+        elif first:
+            sequence = first["ci_seq"]
+            self.check_message(probe, first)
         else:
-            sequence = packet["pkt_seq"] if packet else args[1]["cs_seq"] if args[1] else None
+            sequence = args[1] and args[1]["cs_seq"]
         expected = self.sequences.get(probe, 0) + 1
         if sequence != expected:
             self.wrong.append(f"{probe}: firing {expected} has sequence number {sequence}")
         self.sequences[probe] = expected
-
-    def check_record(self, probe, args):
-        """connection-end fires once for each connection, and again if a refused attempt was accepted after all."""
-        if probe == "connection-end":
-            cids = (args[0]["cr_client_cid"], args[0]["cr_server_cid"])
-            if self.ended.get(cids, "refused") != "refused":
-                self.wrong.append(f"connection {cids} ends twice")
-            self.ended[cids] = args[0]["cr_reason"]
-
-    def check_endpoint(self, args):
         for arg in args:
-            if arg and "tcps_laddr" in arg and "tcps_lport" in arg:
-                ends = (arg["tcps_laddr"], arg["tcps_lport"], arg["tcps_raddr"], arg["tcps_rport"])
-                if self.endpoints.setdefault(arg["tcps_addr"], ends) != ends:
-                    self.wrong.append(f"connection id {arg['tcps_addr']} belongs to two endpoints")
+            if arg and "tcps_laddr" in arg:
+                self.check_endpoint(arg)
+        if packet is None:
+            return
+        if self.packet is not None and packet != self.packet:
+            self.wrong.append(f"packet {self.packet} is not freed before {packet}")
+        self.packet = packet
+        if letter == ".":
+            self.finish_packet()
+
+    def check_message(self, probe, ci):
+        if probe != "dns-timeout":
+            self.completed.add(ci["ci_pkt"])
+        elif ci["ci_pkt"] != 0:
+            self.wrong.append(f"dns-timeout of packet {ci['ci_pkt']}")
+
+    def check_end(self, record):
+        """connection-end fires once for each connection, and again if a refused attempt was accepted after all."""
+        cids = (record["cr_client_cid"], record["cr_server_cid"])
+        if self.ended.get(cids, "refused") != "refused":
+            self.wrong.append(f"connection {cids} ends twice")
+        self.ended[cids] = record["cr_reason"]
+
+    def check_endpoint(self, tcps):
+        ends = (tcps["tcps_laddr"], tcps["tcps_lport"], tcps["tcps_raddr"], tcps["tcps_rport"])
+        if self.endpoints.setdefault(tcps["tcps_addr"], ends) != ends:
+            self.wrong.append(f"connection id {tcps['tcps_addr']} belongs to two endpoints")
 
 
 def check(netobsd, capture, view):
     checker = Checker()
-    for firing in replay(netobsd, capture, view):
-        checker.check_firing(firing)
+    command = [netobsd, "-r", capture, "--view", view, *VIEWS[view], "--print", "--format", "json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8") as process:
+        for line in process.stdout:
+            checker.check_line(line)
     if checker.packet is not None:
         checker.wrong.append(f"packet {checker.packet} is never freed")
     return checker
 
 
 def main():
-    netobsd, captures = sys.argv[1], sys.argv[2:]
-    number = 0
-    for capture in captures:
-        for view in ("both", "host", "monitor"):
-            checker = check(netobsd, capture, view)
-            number += 1
-            name = f"{capture.rsplit('/', 1)[-1]}, {view}: {checker.packets} packets"
-            print(f"{'not ' if checker.wrong else ''}ok {number} - {name}")
-            for wrong in checker.wrong[:5]:
-                print(f"# {wrong}")
-    print(f"1..{number}")
+    netobsd, folder = sys.argv[1:]
+    captures = [os.path.join(top, name) for top, _, names in os.walk(folder) for name in names if ".pcap" in name]
+    for number, capture in enumerate(sorted(captures), 1):
+        replays = [(view, check(netobsd, capture, view)) for view in VIEWS]
+        packets = ", ".join(f"{view} {checker.packets}" for view, checker in replays)
+        wrong = [f"{view}: {fault}" for view, checker in replays for fault in checker.wrong[:5]]
+        print(f"{'not ' if wrong else ''}ok {number} - {os.path.relpath(capture, folder)}: packets in each view: {packets}")
+        for fault in wrong:
+            print(f"# {fault}")
+    print(f"1..{len(captures)}")
 
 
 main()

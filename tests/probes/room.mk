@@ -12,7 +12,6 @@ unit_tests += \
 	%D%/test_site
 
 quick_tests += \
-	%D%/contract.sh \
 	%D%/libraries.sh
 
 check_tests += \
@@ -23,7 +22,11 @@ check_tests += \
 	%D%/manifest_awk.sh \
 	%D%/notes.sh
 
+# With files of $NETOBS_SHARED, whose content changes; with every tracer.
 all_tests += \
+	%D%/contract.sh \
+	%D%/shared_firing_order.sh \
+	%D%/shared_json.sh \
 	%D%/tracer_sites.sh
 
 EXTRA_PROGRAMS += %D%/fire_sites
