@@ -3,6 +3,9 @@
 #
 # Each program that includes the installed header accepts it: C and C++ compilers, bcc, and bpftrace, in whichever way it
 # includes the header.  In bpftrace every struct must have its name and the size that it has in C.
+#
+#	header_parse.sh		gcc and bpftrace
+#	header_parse.sh others	the other compilers
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -25,23 +28,24 @@ compiles() {
 strict='-pedantic -Wall -Wextra -Wpadded -Werror -fsyntax-only'
 # Words of one option list each.
 # shellcheck disable=SC2086
-{
-	compiles 'C11, pedantic, no hidden padding (gcc)' gcc -std=c11 $strict -xc
+if [ "${1-}" = others ]; then
 	compiles 'C11, pedantic, no hidden padding (clang)' clang -std=c11 $strict -xc
 	compiles 'C++17 (g++)' g++ -std=c++17 $strict -xc++
 	compiles 'C++17 (clang++)' clang++ -std=c++17 $strict -xc++
 	compiles 'C99, 32 bits (clang)' clang -std=c99 -m32 $strict -xc
-}
-
-# Like bcc: a BPF target, no system headers, and the kernel's own uint64_t first.
-if have clang; then
-	printf 'typedef unsigned long long uint64_t; typedef unsigned int uint32_t;\n#include "%s"\n' "$header" \
-		>"$tmp/bcc.c"
-	check 'beside the types of the kernel, without system headers (bcc)' \
-		clang -target bpf -nostdinc -D__KERNEL__ -Wall -Werror -fsyntax-only "$tmp/bcc.c"
-else
-	skip 'beside the types of the kernel, without system headers (bcc)' 'no clang'
+	# Like bcc: a BPF target, no system headers, and the kernel's own uint64_t first.
+	name='beside the types of the kernel, without system headers (bcc)'
+	if have clang; then
+		printf 'typedef unsigned long long uint64_t; typedef unsigned int uint32_t;\n#include "%s"\n' "$header" \
+			>"$tmp/bcc.c"
+		check "$name" clang -target bpf -nostdinc -D__KERNEL__ -Wall -Werror -fsyntax-only "$tmp/bcc.c"
+	else
+		skip "$name" 'no clang'
+	fi
+	tap_done
 fi
+# shellcheck disable=SC2086
+compiles 'C11, pedantic, no hidden padding (gcc)' gcc -std=c11 $strict -xc
 
 # The sizes in C.
 {

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The stapsdt notes of the program, which tracers read.  Names, number of arguments and the form of every operand are those
-# of tests/probes/notes.expected, and each name has one semaphore, at every optimisation and with every installed compiler.
+# of tests/probes/notes.expected, and each name has one semaphore, at every optimisation.
 # On x86-64 a probe of packets has two sites, which must differ in their nops only: see usdt/site.h.  So has each name of
 # formulas.so.
 #
-#	notes.sh		compare
+#	notes.sh		compare: what gcc compiles, and the programs as they are built
+#	notes.sh others		compare what clang compiles
 #	notes.sh update		write the expectation anew
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -14,9 +15,11 @@
 sites=$build/probes/sites.c
 expected=$top/tests/probes/notes.expected
 fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
+compilers=gcc
+[ "${1-}" != others ] || compilers=clang
 # make check-cross sets these, to check a build for another processor.
 processor=${NOTES_PROCESSOR:-$(uname -m)}
-compilers=${NOTES_COMPILERS:-gcc clang}
+compilers=${NOTES_COMPILERS:-$compilers}
 flags=${NOTES_SYSROOT:+--sysroot=$NOTES_SYSROOT}
 # An 8-byte register as a pattern, in the form that the parsers of libbcc, which bpftrace uses, and of libbpf accept: x0 to
 # x30 for arm64 and %r0 to %r15 for s390x.  Other forms are read differently: x31 is the stack pointer or an error, and
@@ -222,33 +225,28 @@ for compiler in $compilers; do
 	built "$compiler -O2 -fPIE, full relro, gc-sections" "$compiler" -O2 -fPIE -pie -ffunction-sections \
 		-Wl,-z,relro,-z,now,--gc-sections
 done
-inspect 'fire_sites as built' "$fire_sites"
-if [ "$sites_per_name" -eq 2 ] && have gcc objdump; then
-	gcc -O0 -mred-zone -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" -o "$tmp/program"
-	inspect_code "$tmp/program" >"$tmp/complaints"
-	check 'a red zone is found' grep -q '^red zone: ' "$tmp/complaints"
-fi
-if [ -x "$netobsd" ]; then
+inspect_built() {
+	inspect 'fire_sites as built' "$fire_sites"
+	if [ "$sites_per_name" -eq 2 ] && have gcc objdump; then
+		gcc -O0 -mred-zone -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" \
+			-o "$tmp/program"
+		inspect_code "$tmp/program" >"$tmp/complaints"
+		check 'a red zone is found' grep -q '^red zone: ' "$tmp/complaints"
+	fi
+	if [ ! -x "$netobsd" ]; then
+		skip 'netobsd as built' 'not built'
+		return
+	fi
 	inspect 'netobsd as built' "$netobsd"
-else
-	skip 'netobsd as built' 'not built'
-fi
-
-# The private provider: one site for each name, as the program lists them.
-if [ -x "$netobsd" ]; then
+	# The private provider: one site for each name, as the program lists them.
 	public=$expected public_sites=$two_sites
 	provider=netobs_engine two_sites='^$' expected=$tmp/engine
-	"$netobsd" --list-probes --engine --format json | python3 -c '
-import json, sys
-for probe in json.load(sys.stdin)["probes"]:
-    n = len(probe["args"])
-    print("netobs_engine:%s %d%s" % (probe["c_name"], n, n * " 8@REG"))' | sort >"$expected"
+	"$netobsd" --list-probes --engine --format json | python3 "$top/tests/probes/engine_notes.py" | sort >"$expected"
 	check 'netobsd lists probes of its own' test -s "$expected"
 	inspect 'netobs_engine' "$netobsd"
 	provider=netobs two_sites=$public_sites expected=$public
-else
-	skip 'netobs_engine' 'not built'
-fi
+}
+[ "${1-}" = others ] || inspect_built
 
 # The slots of formulas.
 two_sites='^formula__'
@@ -270,8 +268,10 @@ for compiler in $compilers; do
 		fi
 	done
 done
-inspect 'formulas.so as built' "$build/formulas/slots/formulas.so"
-readelf -dlW "$build/formulas/slots/formulas.so" >"$tmp/headers"
-is 'formulas.so needs no library, runs nothing when loaded, and its code is not written to' \
-	"$(grep -cE 'NEEDED|INIT|TEXTREL|LOAD .* (RWE|WE)|GNU_STACK .*E +0x' "$tmp/headers")" 0
+if [ "${1-}" != others ]; then
+	inspect 'formulas.so as built' "$build/formulas/slots/formulas.so"
+	readelf -dlW "$build/formulas/slots/formulas.so" >"$tmp/headers"
+	is 'formulas.so needs no library, runs nothing when loaded, and its code is not written to' \
+		"$(grep -cE 'NEEDED|INIT|TEXTREL|LOAD .* (RWE|WE)|GNU_STACK .*E +0x' "$tmp/headers")" 0
+fi
 tap_done

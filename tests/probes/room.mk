@@ -22,13 +22,14 @@ check_tests += \
 	%D%/manifest_awk.sh \
 	%D%/notes.sh
 
-# With files of $NETOBS_SHARED, whose content changes; with every tracer.
+# With files of $NETOBS_SHARED, whose content changes; with compilers, awks and tracers that check does not need.
 all_tests += \
 	%D%/contract.sh \
+	%D%/other_programs.sh \
 	%D%/shared_firing_order.sh \
 	%D%/shared_json.sh \
 	%D%/tracer_sites.sh
 
 EXTRA_PROGRAMS += %D%/fire_sites
-%D%/contract.log %D%/notes.log %D%/tracer_sites.log: %D%/fire_sites
+%D%/contract.log %D%/notes.log %D%/other_programs.log %D%/tracer_sites.log: %D%/fire_sites
 %D%/notes.log: formulas/slots/formulas.so
