@@ -10,7 +10,9 @@ unit_tests += \
 check_tests += \
 	%D%/replay.sh
 
+# With every tracer; tshark's answers depend on no code of netobs.
 all_tests += \
+	%D%/conf_tshark.sh \
 	%D%/tracers.sh
 
 # Formulas are evaluated on firings of the tests' own.
