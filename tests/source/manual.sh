@@ -9,56 +9,40 @@
 page=$build/man/netobs.7
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 check "the manual page is built" test -s "$page"
-"$netobsd" --list-probes --format json >"$tmp/manifest" || exit 99
+"$netobsd" --list-probes --format json | python3 "$top/tests/source/manifest_names.py" >"$tmp/names" || exit 99
 
-# documented WHAT PATTERN: for every word of standard input the page has a line that matches PATTERN, where % is the word
+# documented WHAT SED-PROGRAM: the page has every word of standard input among those that the program prints from it
 documented() {
-	documented_what=$1
-	documented_count=0
-	: >"$tmp/missing"
-	while read -r word; do
-		documented_count=$((documented_count + 1))
-		grep -qs -- "$(printf '%s\n' "$2" | sed "s/%/$word/")" "$page" || echo "$word is not in netobs(7)" >>"$tmp/missing"
-	done
-	if [ "$documented_count" -gt 0 ] && [ ! -s "$tmp/missing" ]; then
-		ok "every $documented_what is documented ($documented_count)"
+	sort -u >"$tmp/wanted"
+	sed -n "$2" "$page" | sort -u | comm -23 "$tmp/wanted" - | sed "s/\$/ is not in ${page##*/}/" >"$tmp/missing"
+	if [ -s "$tmp/wanted" ] && [ ! -s "$tmp/missing" ]; then
+		ok "every $1 is documented ($(wc -l <"$tmp/wanted"))"
 	else
-		not_ok "every $documented_what is documented" "$tmp/missing"
+		not_ok "every $1 is documented" "$tmp/missing"
 	fi
 }
 
 # names KIND: of the manifest
 names() {
-	python3 - "$1" "$tmp/manifest" <<'PYTHON'
-import json, sys
-
-manifest = json.load(open(sys.argv[2]))
-for struct in manifest["structs"].values() if isinstance(manifest["structs"], dict) else manifest["structs"]:
-    if sys.argv[1] == "struct":
-        print(struct["type"] if "type" in struct else struct["name"])
-    for field in struct["fields"] if sys.argv[1] == "field" else []:
-        print(field["name"])
-for probe in manifest["probes"] if sys.argv[1] == "probe" else []:
-    print(probe["name"])
-PYTHON
+	sed -n "s/^$1 //p" "$tmp/names"
 }
 
 "$netobsd" --list-probes --engine | grep '^[a-z]' >"$tmp/engine"
-documented 'probe of netobs_engine' '^\.It Ic %$' <"$tmp/engine"
+documented 'probe of netobs_engine' 's/^\.It Ic //p' <"$tmp/engine"
 "$netobsd" --list-probes --engine | sed -n 's/^    \(arg[0-5] [a-z]*\):.*/\1/p' | sort -u >"$tmp/engine"
-documented 'argument of netobs_engine' '^\.It Va %$' <"$tmp/engine"
+documented 'argument of netobs_engine' 's/^\.It Va //p' <"$tmp/engine"
 names probe >"$tmp/probes"
-documented probe '^\.It Ic %$' <"$tmp/probes"
-names struct | sed 's/_t$//' >"$tmp/structs"
-documented struct '^\.Ss %_t$' <"$tmp/structs"
+documented probe 's/^\.It Ic //p' <"$tmp/probes"
+names struct >"$tmp/structs"
+documented struct 's/^\.Ss \([a-z0-9]*\)_t$/\1/p' <"$tmp/structs"
 names field | sort -u >"$tmp/fields"
-documented field '^\.It Va % Pq Vt' <"$tmp/fields"
+documented field 's/^\.It Va \([^ ]*\) Pq Vt.*/\1/p' <"$tmp/fields"
 sed -n 's/^ANOMALY([A-Z0-9_]*, "\([^"]*\)".*/\1/p' "$top/dissect/anomaly.def" >"$tmp/words"
-documented anomaly '^\.It Li % Pq' <"$tmp/words"
+documented anomaly 's/^\.It Li \([^ ]*\) Pq.*/\1/p' <"$tmp/words"
 grep -o '"state-[a-z0-9-]*"' "$top/flow/tcp/tcp_dispatch.c" | tr -d '"' | sort -u >"$tmp/states"
-documented state '^\.It Li % Ta [0-9]' <"$tmp/states"
+documented state 's/^\.It Li \([^ ]*\) Ta [0-9].*/\1/p' <"$tmp/states"
 printf '%s\n' ok bad partial unverified >"$tmp/checksums"
-documented "word for a checksum" '^\.It Li %$' <"$tmp/checksums"
+documented "word for a checksum" 's/^\.It Li //p' <"$tmp/checksums"
 
 # The table of fields of other systems: the last column says which of them netobs has.
 awk '/^\.Ss Fields of other systems/ { inside = 1 } /^\.El/ { inside = 0 }
@@ -71,7 +55,7 @@ check "the table of fields of other systems says which ones netobs has ($(wc -l 
 
 # The estimates of the header are those of the manual.
 sed -n 's/^[[:space:]]*netobs_[a-z0-9]* \([a-z_]*\);.*estimate.*/\1/p' "$top/probes/netobs.h" | sort -u >"$tmp/estimates"
-documented estimate '^\.It Va .*\<%\>' <"$tmp/estimates"
+documented estimate '/^\.It Va / { s/[^a-z0-9_]/\n/g; p; }' <"$tmp/estimates"
 
 # A page is read in a terminal of 80 columns.
 if have mandoc; then
@@ -96,15 +80,15 @@ is "a missing row and a superfluous one are found" "$(messages "$tmp/netobsd.8" 
 
 # Every provider has its row in the table of arguments, and a list of their meanings.
 sed 's/-.*//' "$tmp/probes" | sort -u >"$tmp/providers"
-documented provider '^% .*\(info\|connrec\)' <"$tmp/providers"
-documented "provider's arguments" '^\.Ss Arguments of %$' <"$tmp/providers"
+documented provider 's/^\([^ ]*\) .*\(info\|connrec\).*/\1/p' <"$tmp/providers"
+documented "provider's arguments" 's/^\.Ss Arguments of //p' <"$tmp/providers"
 
 # netobs(1) has every script.
 page=$top/man/netobs.1
 for script in "$top"/scripts/bpftrace/*.bt; do
 	basename "$script" .bt
 done >"$tmp/scripts"
-documented script '^\.It Ic %$' <"$tmp/scripts"
+documented script 's/^\.It Ic //p' <"$tmp/scripts"
 page=$build/man/netobs.7
 
 is "no @TABLE@ is left in netobs(7)" "$(grep -c '^@' "$page" 2>&1)" 0
