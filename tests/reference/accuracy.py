@@ -1,10 +1,17 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Shared by truth.py, tshark_fields.py, tshark_records.py and tshark_retransmissions.py: the capture files of a folder,
 the exact counts of the data that the source tree carries (accuracy.expected beside this file), and the rows of the
-tables that state them (README.md and tests/reference/README.md)."""
+tables that state them (README.md and tests/reference/README.md).
+
+    accuracy.py            prints each row of the tables that does not have the counts of accuracy.expected
+    accuracy.py --accept   corrects these rows
+"""
+import collections
 import gzip
 import hashlib
 import os
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -62,11 +69,64 @@ def accept_counts(test, counts):
     path = os.path.join(HERE, "accuracy.expected")
     with open(path, encoding="ascii") as file:
         lines = file.read().splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith(test + " "))
+    first = next((i for i, line in enumerate(lines) if line.startswith(test + " ")), len(lines))
     others = [line for line in lines if not line.startswith(test + " ")]
     others[first:first] = [f"{test} {name} {counts[name]}" for name in sorted(counts)]
     with open(path, "w", encoding="ascii") as file:
         file.write("".join(line + "\n" for line in others))
+
+
+MAIN, OURS = "README.md", "tests/reference/README.md"
+FIELDS, RETRANSMISSIONS = "| tshark, fields (4) |", "| tshark, retransmissions (5) |"
+RECORDS = "| captures, connections |"
+
+
+def cells(test, total):
+    """The cells of the table of README.md behind the first one, and those of the tables of tests/reference/README.md."""
+    t = total
+    if test == "tshark":
+        right = f"{t['fields'] - t['differences']} of {t['fields']}"
+        return (f"{t['packets']} packets | {right} | | {t['differences']} |",
+                f"{t['captures']} captures, {t['packets']} packets | {right} fields | | {t['differences']} |")
+    if test == "tshark_retransmissions":
+        right, different = f"{t['agreed']} of {t['reported']}", f"{t['differences']} in {t['classes']} classes"
+        return (f"{t['segments']} segments | | {right} agree | {different} |",
+                f"{t['captures']} captures, {t['segments']} segments | | {right} alike | {different} |")
+    if test == "tshark_records":
+        return None, f"| {t['alike']} | {t['clients-alike']} of {t['clients']}"
+    right = f"{t['transitions-right']} of {t['transitions-visible']}"
+    again = f"{t['retransmissions-kernel'] - t['retransmissions-explained']} of {t['retransmissions-kernel']}"
+    return (f"{t['endpoints']} endpoints | {right} | {again} | {t['retransmissions-explained']} |",) * 2
+
+
+def table_rows():
+    """The rows that accuracy.expected determines, for wrong_rows()."""
+    truth = collections.Counter()
+    for name, count in expected("truth").items():
+        truth[name.split(":")[1]] += count
+    main, ours = cells("truth", truth)
+    beginning = "| the kernel, captures in the source tree (1) |"
+    yield MAIN, beginning, 0, f"{beginning} {main}"
+    beginning = "| the kernel, captures (1) |"
+    yield OURS, beginning, 0, f"{beginning} in the source tree | {ours}"
+    for test, beginning in (("tshark", FIELDS), ("tshark_retransmissions", RETRANSMISSIONS)):
+        main, ours = cells(test, expected(test))
+        yield MAIN, beginning, 0, f"{beginning} {main}"
+        yield OURS, beginning, 0, f"{beginning} in the source tree | {ours}"
+    total = expected("tshark_records")
+    yield OURS, RECORDS, 2, (f"| {total['captures']}, {total['connections']} in the source tree "
+                             f"{cells('tshark_records', total)[1]} with a SYN | {total['differences']} |")
+
+
+def rows_with_shared(test, further):
+    """The row with the sums of the shipped and of further captures."""
+    total = collections.Counter(expected(test)) + collections.Counter(further)
+    cell = cells(test, total)[1]
+    if test == "tshark_records":
+        row = f"| {total['captures']}, {total['connections']} with `$NETOBS_SHARED` {cell} | {total['differences']} |"
+        return [(OURS, RECORDS, 3, row)]
+    beginning = {"tshark": FIELDS, "tshark_retransmissions": RETRANSMISSIONS}[test]
+    return [(OURS, beginning, 1, f"| | with `$NETOBS_SHARED` | {cell}")]
 
 
 def wrong_rows(rows, accept=False):
@@ -87,3 +147,8 @@ def wrong_rows(rows, accept=False):
         elif lines[at[0] + behind] != row:
             wrong.append(f"{name} should have the row: {row}")
     return wrong
+
+
+if __name__ == "__main__":
+    for fault in wrong_rows(table_rows(), sys.argv[1:] == ["--accept"]):
+        print(fault)

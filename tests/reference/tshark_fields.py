@@ -2,32 +2,33 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares the header fields of every packet of many captures with tshark's.
 
-usage: tshark_fields.py DUMP_FIELDS CAPTURES SHARED [DIFFERENCES] [--write | --accept]
+usage: tshark_fields.py DUMP_FIELDS CAPTURES [SHARED] [--write | --accept]
 
-DUMP_FIELDS is the test program that prints what netobs dissects, CAPTURES the folder of the captures that the source
-tree carries, SHARED a folder of further ones, which may be absent; captures of SHARED with the content of a shipped one
-are left out.  DIFFERENCES is the list of explained disagreements (tests/reference/tshark_differences.tsv beside this script:
-capture, frame, field, reason).  A disagreement that is not listed fails, and so does a listed one that no longer
-occurs, unless its capture is absent.  The counts of the shipped captures must be those of accuracy.expected, and
-README.md and tests/reference/README.md must state them.  --write prints a list with every disagreement of this run,
-keeping the reasons there are.  --accept writes the counts of this run into these three files, if each disagreement
-is explained.
+DUMP_FIELDS is the test program that prints what netobs dissects.  Compared are the captures of the folder CAPTURES, which the
+source tree carries, or with SHARED those of this folder whose content is not among them.  A disagreement that is not explained
+in tshark_differences.tsv beside this script (capture, frame, field, reason) fails, and so does an explained one that no longer
+occurs.  The counts of the shipped captures must be those of accuracy.expected, the sums of both those of
+tests/reference/README.md.  --write prints the list with every disagreement of this run, keeping the reasons there are.
+--accept writes the counts of this run into these files, if each disagreement is explained.
 
 Compared is the outermost packet of a frame.  Where tshark gives values of several layers at once, frame.protocols
 says which of them come first; a disagreement about the network or the transport layer itself is one disagreement,
-not one for each of its fields.  Exit status 77: tshark is not installed.
+not one for each of its fields.
 """
 import collections
 import csv
 import ipaddress
 import os
-import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 import accuracy  # noqa: E402
+
+sys.path.append(os.path.join(accuracy.HERE, "records"))
+import capture_facts  # noqa: E402
 
 NETWORKS = {"ip": "ipv4", "ipv6": "ipv6", "arp": "arp", "rarp": "arp"}
 EXTENSIONS = {"ipv6.hopopts", "ipv6.routing", "ipv6.dstopts", "ipv6.fraghdr", "ah", "shim6", "hip", "mipv6"}
@@ -93,8 +94,15 @@ def plain(value):
     return value
 
 
+class Row(dict):
+    """Field -> list of values, of one packet; of a field that tshark does not have, an empty list."""
+
+    def __missing__(self, field):
+        return []
+
+
 def run_tshark(path):
-    """Frame number -> field -> list of values, for every packet that tshark reads."""
+    """Frame number -> Row, for every packet that tshark reads."""
     command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a", "-E",
                "aggregator=;"]
     for option in OPTIONS:
@@ -108,9 +116,34 @@ def run_tshark(path):
         values = line.split("\t")
         if len(values) != len(ASK):
             continue
-        row = {f: v.split(";") if v else [] for f, v in zip(ASK, values)}
-        packets[int(row["frame.number"][0])] = row
+        row = Row((f, v.split(";")) for f, v in zip(ASK, values) if v)
+        if row["frame.protocols"] != ["data"]:  # of a link type that it does not read, which a file of its own is refused for
+            packets[int(row["frame.number"][0])] = row
     return packets
+
+
+def block(kind, body):
+    """A block of a pcapng file."""
+    body += bytes(-len(body) % 4)
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def write_merged(paths, target):
+    """Writes the frames of all these captures into one, because tshark takes longer to start than to read them: what is
+    compared of a packet depends on no other packet.  Returns the number of frames of each capture."""
+    links, blocks, counts = {}, [], []
+    for path in paths:
+        with open(path, "rb") as file:
+            frames = list(capture_facts.frames(file.read()))
+        counts.append(len(frames))
+        for link, _, length, data in frames:
+            number = links.setdefault(link, len(links))
+            blocks.append(block(6, struct.pack("<IIIII", number, 0, 0, len(data), length) + data))
+    with open(target, "wb") as file:
+        file.write(block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1)))
+        file.writelines(block(1, struct.pack("<HHI", link, 0, 0)) for link in links)
+        file.writelines(blocks)
+    return counts
 
 
 def run_ours(program, paths):
@@ -253,7 +286,7 @@ def compare(ours, row, count):
         if mine is None and other is None:
             continue
         count[0] += 1
-        if mine is None or other is None or plain(mine) != plain(other):
+        if mine != other and (mine is None or other is None or plain(mine) != plain(other)):
             yield name, mine, other
 
 
@@ -276,15 +309,24 @@ class Comparison:
         self.names = set()
         self.remarks = []
 
-    def compare(self, program, captures):
+    def compare(self, program, captures, scratch):
         names = {path: name for name, path in captures}
         self.names = set(names.values())
-        count = [0]
+        count, whole = [0], {}
         for path, link, number, error, packets in run_ours(program, list(names)) if names else ():
-            name = names[path]
-            self.remark(name, link, number, error)
-            if link == "supported":
-                self.compare_packets(name, packets, run_tshark(path), count)
+            self.remark(names[path], link, number, error)
+            if link == "supported" and error:
+                self.compare_packets(names[path], packets, run_tshark(path) if packets else {}, count)
+            elif link == "supported":
+                whole[path] = packets
+        merged = os.path.join(scratch, "merged.pcapng")
+        frames, first = write_merged(whole, merged), 1
+        rows = run_tshark(merged)
+        for (path, packets), number in zip(whole.items(), frames):
+            if number != len(packets):
+                sys.exit(f"{path} has {len(packets)} frames, of which {number} are merged")
+            self.compare_packets(names[path], packets, {n: rows[first + n - 1] for n in packets if first + n - 1 in rows}, count)
+            first += number
         self.total["fields"] = count[0]
         self.total["differences"] = len(self.found)
 
@@ -319,69 +361,39 @@ class Comparison:
                 f"link types, {t['captures-unreadable']} unreadable, {t['captures-broken-off']} broken off")
 
 
-ROW = "| tshark, fields (4) |"
-
-
-def table_rows(shipped, further):
-    """The rows of README.md and tests/reference/README.md; the second one of the latter only with further captures."""
-    def right(total):
-        return f"{total['fields'] - total['differences']} of {total['fields']}"
-
-    def in_full(total):
-        return (f"{total['captures']} captures, {total['packets']} packets | {right(total)} fields | | "
-                f"{total['differences']} |")
-
-    total = shipped.total
-    rows = [("README.md", ROW, 0, f"{ROW} {total['packets']} packets | {right(total)} | | {total['differences']} |"),
-            ("tests/reference/README.md", ROW, 0, f"{ROW} in the source tree | {in_full(total)}")]
-    if further.names:
-        both = f"| | with `$NETOBS_SHARED` | {in_full(total + further.total)}"
-        rows.append(("tests/reference/README.md", ROW, 1, both))
-    return rows
-
-
 def main():
     arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
-    accept = "--accept" in sys.argv
-    if len(arguments) < 3:
+    if len(arguments) not in (2, 3):
         sys.exit(__doc__)
-    if shutil.which("tshark") is None:
-        print("tshark is not installed")
-        sys.exit(77)
-    program, folder, shared = arguments[:3]
-    listed = arguments[3] if len(arguments) > 3 else os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                                                   "tshark_differences.tsv")
-    explained = read_explained(listed)
-    shipped, further = Comparison(), Comparison()
+    program, folder, *shared = arguments
+    explained = read_explained(os.path.join(accuracy.HERE, "tshark_differences.tsv"))
+    comparison = Comparison()
     with tempfile.TemporaryDirectory() as scratch:
         captures = accuracy.captures(folder, scratch)
-        if not captures:
-            sys.exit("no capture files in " + folder)
-        shipped.compare(program, captures)
-        further.compare(program, accuracy.captures(shared, scratch, {accuracy.digest(path) for _, path in captures}))
-    found = {**shipped.found, **further.found}
-    for line in shipped.remarks + further.remarks:
-        print(line, file=sys.stderr)
+        known = {accuracy.digest(path) for _, path in captures} if shared else set()
+        others = {name for name, _ in captures} if shared else set()
+        comparison.compare(program, accuracy.captures(shared[0], scratch, known) if shared else captures, scratch)
+    if not comparison.names:
+        sys.exit("no capture files in " + arguments[-1])
+    found, total = comparison.found, comparison.total
     if "--write" in sys.argv:
-        for key in sorted(found):
-            print("%s\t%d\t%s\t%s" % (*key, explained.get(key, "netobs %s, tshark %s" % found[key])))
+        absent = {key for key in explained if key[0] not in comparison.names}
+        for key in sorted(absent | set(found)):
+            print("%s\t%d\t%s\t%s" % (*key, explained.get(key) or "netobs %s, tshark %s" % found[key]))
         return
     wrong = ["unexplained: %s frame %d %s: netobs %s, tshark %s" % (*key, *found[key])
              for key in sorted(found) if key not in explained]
-    absent = [key for key in explained if key[0] not in shipped.names | further.names]
-    wrong += ["explained, but no longer so: %s frame %d %s" % key
-              for key in sorted(explained) if key not in found and (key not in absent or further.names)]
-    accept = accept and not wrong
-    if accept:
-        accuracy.accept_counts("tshark", dict(shipped.total))
-    wrong += accuracy.wrong_counts("tshark", dict(shipped.total))
-    wrong += accuracy.wrong_rows(table_rows(shipped, further), accept)
-    print("".join(line + "\n" for line in wrong), end="")
-    print("shipped: " + shipped.text())
-    if further.names:
-        print("further: " + further.text())
-    elif absent:
-        print("further: none; %d explained differences are in captures that are absent" % len(absent))
+    wrong += ["explained, but no longer so: %s frame %d %s" % key for key in sorted(explained)
+              if key not in found and (key[0] in comparison.names or shared and key[0] not in others)]
+    accept = "--accept" in sys.argv and not wrong
+    if shared:
+        wrong += accuracy.wrong_rows(accuracy.rows_with_shared("tshark", total), accept)
+    else:
+        if accept:
+            accuracy.accept_counts("tshark", dict(total))
+        wrong += accuracy.wrong_counts("tshark", dict(total))
+    print("\n".join(wrong + comparison.remarks))
+    print(("further: " if shared else "shipped: ") + comparison.text())
     sys.exit(bool(wrong))
 
 

@@ -2,34 +2,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares connection records with tshark's tables of conversations (-z conv,tcp -z conv,udp).
 
-usage: tshark_records.py NETOBSD CAPTURES TRUTH SHARED [DIFFERENCES] [--write]
+usage: tshark_records.py NETOBSD CAPTURES TRUTH [SHARED] [--few] [--write | --accept]
 
-Both read every capture below CAPTURES and TRUTH, the folders of the source tree, and below SHARED/captures and
-SHARED/truth, which may be absent; captures of SHARED with the content of a shipped one are left out.  Compared are the TCP
-and UDP connections that either lists, and of each the frames and the bytes of frames in both directions; and the client, if
-tshark has a SYN or SYN,ACK of it.  tshark rounds the bytes of its tables, so they are summed up from the lengths of the same
-frames, whose number must be that of the table.
-
-A difference belongs to one of the classes of class_of(), each with its reason in DIFFERENCES
-(tests/reference/tshark_records.tsv beside this script), which also lists how many there are in which capture.  A difference
-without a class fails, and so does a count that is not the listed one, unless its capture is absent.  The counts of the
-shipped captures must be those of accuracy.expected.  --write prints the counts of this run.
-Exit status 77: tshark is not installed."""
+tshark_classes.py says which captures are compared and what the options do.  Compared are the TCP and UDP connections that
+either lists, and of each the frames and the bytes of frames in both directions; and the client, if tshark has a SYN or SYN,ACK
+of it.  tshark rounds the bytes of its tables, so they are summed up from the lengths of the same frames, whose number must be
+that of the table.  A difference belongs to one of the classes of class_of(), each with its reason in tshark_records.tsv."""
 import collections
-import concurrent.futures
 import hashlib
 import itertools
 import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
-import accuracy  # noqa: E402
+import tshark_classes  # noqa: E402
 
 FIELDS = ("frame.number", "frame.time_epoch", "frame.len", "frame.cap_len", "frame.protocols", "ip.src", "ip.dst", "ipv6.src",
           "ipv6.dst", "tcp.stream", "tcp.srcport", "tcp.dstport", "tcp.flags", "udp.stream", "udp.srcport", "udp.dstport",
@@ -279,99 +269,10 @@ def compare(netobsd, path, scratch):
     return result
 
 
-def read_listed(path):
-    """The sets and classes with their reasons, and (capture, class) -> count."""
-    reasons, counts = {}, {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                words = line.rstrip("\n").split("\t")
-                if words[0] == "class":
-                    reasons[words[1]] = words[2]
-                elif words[0] == "count":
-                    counts[(words[1], words[2])] = int(words[3])
-    return reasons, counts
-
-
-class Comparison:
-    """One set of captures: its counts, its differences by class, and what is wrong with it."""
-
-    def __init__(self):
-        self.total, self.found, self.wrong, self.names = collections.Counter(), {}, [], set()
-
-    def compare(self, netobsd, captures):
-        self.names = {name for name, _ in captures}
-        with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(2) as pool:
-            results = pool.map(lambda capture: compare(netobsd, capture[1], scratch), captures)
-            for (name, _), (total, classes, unexplained) in zip(captures, results):
-                self.total.update(total)
-                self.found.update({(name, kind): count for kind, count in classes.items()})
-                self.wrong += [f"unexplained: {name} {text}" for text in unexplained]
-        self.total["differences"] = sum(self.found.values())
-
-    def text(self):
-        t = self.total
-        return (f"{t['captures']} captures, {t['connections']} connections; frames and bytes of {t['alike']} alike, "
-                f"{t['differences']} explained differences; client of {t['clients-alike']} of {t['clients']} alike")
-
-
-def both_folders(captures, truth, scratch, known=()):
-    return [(prefix + name, path) for prefix, folder in (("captures/", captures), ("truth/", truth))
-            for name, path in accuracy.captures(folder, scratch, known)]
-
-
-def wrong_counts_of(shipped, further, reasons, counts):
-    """The lines about counts that are not the listed ones."""
-    wrong, found = [], {**shipped.found, **further.found}
-    for key in sorted(set(found) | set(counts)):
-        absent = key[0] not in shipped.names | further.names
-        if found.get(key, 0) != counts.get(key, 0) and (not absent or further.names):
-            wrong.append(f"{key[0]} {key[1]}: {found.get(key, 0)} differences, {counts.get(key, 0)} are listed")
-        wrong += [f"{kind}: a class without a reason" for kind in key[1].split("+") if kind not in reasons]
-    return wrong
-
-
-def main():
-    arguments = [a for a in sys.argv[1:] if a != "--write"]
-    if len(arguments) < 4:
-        sys.exit(__doc__)
-    if shutil.which("tshark") is None:
-        print("tshark is not installed")
-        sys.exit(77)
-    netobsd, captures, truth, shared = arguments[:4]
-    listed = arguments[4] if len(arguments) > 4 else os.path.join(accuracy.HERE, "tshark_records.tsv")
-    reasons, counts = read_listed(listed)
-    shipped, further = Comparison(), Comparison()
-    with tempfile.TemporaryDirectory() as scratch:
-        own = both_folders(captures, truth, scratch)
-        if not own:
-            sys.exit("no capture files in " + captures)
-        shipped.compare(netobsd, own)
-        known = {accuracy.digest(path) for _, path in own}
-        further.compare(netobsd, both_folders(os.path.join(shared, "captures"), os.path.join(shared, "truth"), scratch,
-                                              known))
-    wrong = shipped.wrong + further.wrong + wrong_counts_of(shipped, further, reasons, counts)
-    wrong += accuracy.wrong_counts("tshark_records", dict(shipped.total))
-    found = {**shipped.found, **further.found}
-    if "--write" in sys.argv:
-        for name, reason in reasons.items():
-            print(f"class\t{name}\t{reason}")
-        for key in sorted(found):
-            print(f"count\t{key[0]}\t{key[1]}\t{found[key]}")
-        for line in wrong:
-            print(line, file=sys.stderr)
-        return
-    print("\n".join(wrong), end="\n" if wrong else "")
-    by_class = collections.Counter()
-    for (_, kind), count in found.items():
-        by_class[kind] += count
-    for kind, count in sorted(by_class.items()):
-        print(f"{count} {kind}: {'; '.join(reasons.get(part, '?') for part in kind.split('+'))}")
-    print("shipped: " + shipped.text())
-    if further.names:
-        print("further: " + further.text())
-    sys.exit(bool(wrong))
+def text(t):
+    return (f"{t['captures']} captures, {t['connections']} connections; frames and bytes of {t['alike']} alike, "
+            f"{t['differences']} explained differences; client of {t['clients-alike']} of {t['clients']} alike")
 
 
 if __name__ == "__main__":
-    main()
+    tshark_classes.main("tshark_records", compare, text)

@@ -2,30 +2,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares tcp-retransmit, frame by frame, with tshark's analysis of retransmissions.
 
-usage: tshark_retransmissions.py NETOBSD CAPTURES TRUTH SHARED [DIFFERENCES] [--write]
+usage: tshark_retransmissions.py NETOBSD CAPTURES TRUTH [SHARED] [--few] [--write | --accept]
 
-Both read every capture with TCP in it below CAPTURES and TRUTH, the folders of the source tree, and below
-SHARED/captures and SHARED/truth, which may be absent; captures of SHARED with the content of a shipped one are left out.
-A frame on which they differ belongs to one of the classes of class_of(), each with its reason in DIFFERENCES
-(tests/reference/tshark_retransmissions.tsv beside this script), which also lists how many there are in which capture.  A
-difference without a class fails, and so does a count that is not the listed one, unless its capture is absent.  The
-counts of the shipped captures must be those of accuracy.expected.  --write prints the counts of this run.
+tshark_classes.py says which captures are compared and what the options do.  A frame on which the two differ belongs to one of
+the classes of class_of(), each with its reason in tshark_retransmissions.tsv.
 
 netobs reports the cause of a retransmission, tshark mostly only the fact: its "retransmission" agrees with each kind except
-spurious.  A frame that tshark calls out of order, a keepalive or a window probe is not a retransmission for tshark.
-Exit status 77: tshark is not installed."""
+spurious.  A frame that tshark calls out of order, a keepalive or a window probe is not a retransmission for tshark."""
 import collections
-import concurrent.futures
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
-import accuracy  # noqa: E402
+import tshark_classes  # noqa: E402
 
 ANALYSIS = {"tcp.analysis.retransmission": "again", "tcp.analysis.fast_retransmission": "fast",
             "tcp.analysis.spurious_retransmission": "spurious", "tcp.analysis.out_of_order": "out-of-order",
@@ -128,7 +120,7 @@ def describe(frame, line, again):
         frame.elapsed = args[5]["tcpr_elapsed_us"]
 
 
-def compare(netobsd, path):
+def compare(netobsd, path, _):
     """The result for one capture: counts, counts by class, frames that belong to none."""
     sent, again = run_ours(netobsd, path)
     total, classes, unexplained = collections.Counter(), collections.Counter(), []
@@ -167,97 +159,10 @@ def compare(netobsd, path):
     return total, classes, unexplained
 
 
-def read_listed(path):
-    """The classes with their reasons, and (capture, class) -> count."""
-    reasons, counts = {}, {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                words = line.rstrip("\n").split("\t")
-                if words[0] == "class":
-                    reasons[words[1]] = words[2]
-                elif words[0] == "count":
-                    counts[(words[1], words[2])] = int(words[3])
-    return reasons, counts
-
-
-class Comparison:
-    """One set of captures: its counts, its differences by class, and what is wrong with it."""
-
-    def __init__(self):
-        self.total, self.found, self.wrong, self.names = collections.Counter(), {}, [], set()
-
-    def compare(self, netobsd, captures):
-        self.names = {name for name, _ in captures}
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            results = pool.map(lambda capture: compare(netobsd, capture[1]), captures)
-            for (name, _), (total, classes, unexplained) in zip(captures, results):
-                self.total.update(total)
-                self.found.update({(name, kind): count for kind, count in classes.items()})
-                self.wrong += [f"unexplained: {name} {text}" for text in unexplained]
-        self.total["differences"] = sum(self.found.values())
-
-    def text(self):
-        t = self.total
-        return (f"{t['captures']} captures, {t['segments']} segments; {t['agreed']} of {t['reported']} that either reports "
-                f"alike, {t['differences']} explained differences in {len({kind for _, kind in self.found})} classes")
-
-
-def both_folders(captures, truth, scratch, known=()):
-    return [(prefix + name, path) for prefix, folder in (("captures/", captures), ("truth/", truth))
-            for name, path in accuracy.captures(folder, scratch, known)]
-
-
-def main():
-    arguments = [a for a in sys.argv[1:] if a != "--write"]
-    if len(arguments) < 4:
-        sys.exit(__doc__)
-    if shutil.which("tshark") is None:
-        print("tshark is not installed")
-        sys.exit(77)
-    netobsd, captures, truth, shared = arguments[:4]
-    listed = arguments[4] if len(arguments) > 4 else os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                                                   "tshark_retransmissions.tsv")
-    reasons, counts = read_listed(listed)
-    shipped, further = Comparison(), Comparison()
-    with tempfile.TemporaryDirectory() as scratch:
-        own = both_folders(captures, truth, scratch)
-        if not own:
-            sys.exit("no capture files in " + captures)
-        shipped.compare(netobsd, own)
-        known = {accuracy.digest(path) for _, path in own}
-        further.compare(netobsd, both_folders(os.path.join(shared, "captures"), os.path.join(shared, "truth"), scratch,
-                                              known))
-    found = {**shipped.found, **further.found}
-    wrong = shipped.wrong + further.wrong
-    absent = {key for key in counts if key[0] not in shipped.names | further.names}
-    for key in sorted(set(found) | set(counts)):
-        if found.get(key, 0) != counts.get(key, 0) and (key not in absent or further.names):
-            wrong.append(f"{key[0]} {key[1]}: {found.get(key, 0)} differences, {counts.get(key, 0)} are listed")
-        if key[1] not in reasons:
-            wrong.append(f"{key[1]}: a class without a reason")
-    wrong += accuracy.wrong_counts("tshark_retransmissions", dict(shipped.total))
-    if "--write" in sys.argv:
-        for name, reason in reasons.items():
-            print(f"class\t{name}\t{reason}")
-        for key in sorted(found):
-            print(f"count\t{key[0]}\t{key[1]}\t{found[key]}")
-        for line in wrong:
-            print(line, file=sys.stderr)
-        return
-    print("\n".join(wrong), end="\n" if wrong else "")
-    by_class = collections.Counter()
-    for (_, kind), count in found.items():
-        by_class[kind] += count
-    for kind, count in sorted(by_class.items()):
-        print(f"{count} {kind}: {reasons.get(kind, '?')}")
-    print("shipped: " + shipped.text())
-    if further.names:
-        print("further: " + further.text())
-    elif absent:
-        print(f"further: none; {sum(counts[key] for key in absent)} explained differences are in captures that are absent")
-    sys.exit(bool(wrong))
+def text(t):
+    return (f"{t['captures']} captures, {t['segments']} segments; {t['agreed']} of {t['reported']} that either reports alike, "
+            f"{t['differences']} explained differences in {t['classes']} classes")
 
 
 if __name__ == "__main__":
-    main()
+    tshark_classes.main("tshark_retransmissions", compare, text)
