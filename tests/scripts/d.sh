@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every D script: by the strict reader of tests/scripts/d_check.py, and by DTrace's own compiler if it is installed.
+# Every D script, by the strict reader of tests/scripts/d_check.py; tests/scripts/d_dtrace.sh has DTrace's own compiler.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -9,24 +9,30 @@
 have python3 || skip_all "python3 is not installed"
 "$netobsd" --list-probes --format json >"$tmp/manifest"
 
-# reads FILE...: whether the reader accepts them
+# reads FILE...: whether the reader accepts them all; what it refuses is in $tmp/refused
 reads() {
-	python3 "$top/tests/scripts/d_check.py" "$top/probes/netobs.h" "$@" <"$tmp/manifest"
+	python3 "$top/tests/scripts/d_check.py" "$top/probes/netobs.h" "$@" <"$tmp/manifest" >"$tmp/refused"
+}
+
+# accepts FILE: whether the reader accepts it.  Each start of it costs: one script alone is read only if not all are good.
+reads "$top"/scripts/d/*.d
+all=$?
+accepts() {
+	[ "$all" -eq 0 ] || { reads "$1" || ! cat "$tmp/refused"; }
 }
 
 for script in "$top"/scripts/d/*.d; do
-	check "$(basename "$script"): every probe, argument and name in it exists" reads "$script"
+	check "$(basename "$script"): every probe, argument and name in it exists" accepts "$script"
 done
 
 # The reader rejects what is wrong.
 # refuses WHAT SCRIPT: the reader rejects SCRIPT, and not because its aggregations are not printed
+mkdir "$tmp/bad"
+refusals=0
 refuses() {
-	printf '%s\n' "$2" >"$tmp/bad.d"
-	if reads "$tmp/bad.d" >"$tmp/message" || grep -q 'is not printed with its name' "$tmp/message"; then
-		not_ok "the reader refuses $1" "$tmp/bad.d" "$tmp/message"
-	else
-		ok "the reader refuses $1"
-	fi
+	refusals=$((refusals + 1))
+	printf '%s\n' "$2" >"$tmp/bad/$refusals.d"
+	printf '%s\n' "$1" >>"$tmp/bad/list"
 }
 refuses "an unknown probe" 'netobs*:::tcp-recieve { @a = count(); }'
 refuses "another system's probe" 'tcp:::receive { @a = count(); }'
@@ -42,9 +48,6 @@ refuses "an aggregation with different keys" 'netobs*:::tcp-receive { @a[1] = co
 refuses "a local variable that changes its kind" 'netobs*:::tcp-receive { this->a = 1; this->a = args[2]->ip_saddr; }'
 refuses "a local variable of the other kind" 'netobs*:::tcp-receive { this->a = args[2]->ip_saddr; printf("%d\n", this->a); }'
 refuses "a missing brace" 'netobs*:::tcp-receive { @a = count();'
-echo 'netobs*:::tcp-receive { @a = count(); }' >"$tmp/bad.d"
-reads "$tmp/bad.d" >"$tmp/message"
-is "the reader refuses an aggregation that is not printed" "$(grep -c '@a is not printed with its name' "$tmp/message")" 1
 refuses "an aggregation without a name" 'netobs*:::tcp-receive { @a = count(); } END { printa(@a); }'
 refuses "an aggregation with another name" 'netobs*:::tcp-receive { @a = count(); } END { printa("@b: %@d\n", @a); }'
 refuses "a printa with too few keys" 'netobs*:::tcp-receive { @a[1] = count(); } END { printa("@a: %@d\n", @a); }'
@@ -56,69 +59,54 @@ int a[uint64_t, int]; BEGIN { a[1, 1] = 1; }"
 refuses "an array without room" 'int a[uint64_t]; BEGIN { a[1] = 1; }'
 refuses "an if, which DTrace for Linux does not have" 'netobs*:::tcp-receive { if (arg1) { @a = count(); } }'
 
+echo 'netobs*:::tcp-receive { @a = count(); }' >"$tmp/bad/unprinted.d"
+reads "$tmp"/bad/*.d
+is "the reader refuses an aggregation that is not printed" \
+	"$(grep -c "^$tmp/bad/unprinted.d:[0-9]*: @a is not printed with its name" "$tmp/refused")" 1
+refusals=0
+while read -r what; do
+	refusals=$((refusals + 1))
+	grep "^$tmp/bad/$refusals.d:" "$tmp/refused" >"$tmp/message"
+	if [ -s "$tmp/message" ] && ! grep -q 'is not printed with its name' "$tmp/message"; then
+		ok "the reader refuses $what"
+	else
+		not_ok "the reader refuses $what" "$tmp/bad/$refusals.d" "$tmp/message"
+	fi
+done <"$tmp/bad/list"
+
 # DTrace does not see the private provider: its scripts are for bpftrace only.
-grep -L ':netobs_engine:' "$top"/scripts/bpftrace/*.bt | sed -e 's|.*/||' -e 's/\.bt$//' | sort >"$tmp/bpftrace"
-find "$top/scripts/d" -name '*.d' -exec basename {} .d \; | sort >"$tmp/d"
+cd "$top/scripts" || exit 99
+bpftrace=$(grep -L ':netobs_engine:' bpftrace/*.bt)
+# names FILE...: their names, without directory and extension
+names() {
+	printf '%s\n' "$@" | sed 's|.*/\(.*\)[.].*|\1|'
+}
+# The lists are words without blanks.
+# shellcheck disable=SC2086
+names $bpftrace >"$tmp/bpftrace"
+names d/*.d >"$tmp/d"
 check "the same questions for bpftrace and for D" diff -u "$tmp/bpftrace" "$tmp/d"
 
-# one_head NAME: whether both scripts have the same head comment
-one_head() {
-	for language in bpftrace/$1.bt d/$1.d; do
-		sed -n '1,/^ \*\//p' "$top/scripts/$language" >"$tmp/head.$(basename "$language")"
-	done
-	cmp "$tmp/head.$1.bt" "$tmp/head.$1.d"
+# heads FILE...: the head comments, each line with the name of its script
+heads() {
+	awk 'FNR == 1 { head = 1; name = FILENAME; sub(".*/", "", name); sub("[.].*", "", name) }
+		head { print name ": " $0 }
+		/^ \*\// { head = 0 }' "$@"
 }
-while read -r name; do
-	one_head "$name" || echo "$name"
-done <"$tmp/d" >"$tmp/differ"
-check "both have the same head comment" test ! -s "$tmp/differ"
+# shellcheck disable=SC2086
+heads $bpftrace >"$tmp/bpftrace.heads"
+heads d/*.d >"$tmp/d.heads"
+check "both have the same head comment" diff -u "$tmp/bpftrace.heads" "$tmp/d.heads"
 
 # netobs waits until the tracer has enabled the probes of the bpftrace script.
-# probes PATTERN FILE: the probes that match
+# probes PATTERN FILE...: the probes that match, each with the name of its script
 probes() {
-	grep -o "$1" "$2" | sed -e 's/.*://' -e 's/__/-/g' | sort -u
+	grep -Ho "$@" | sed -e 's|^[^/]*/\([^.]*\)[.].*:|\1 |' -e 's/__/-/g' | sort -u
 }
-while read -r name; do
-	probes 'usdt:[^:]*:netobs:[a-z_]*' "$top/scripts/bpftrace/$name.bt" >"$tmp/bpftrace.probes"
-	probes 'netobs\*:::[a-z-]*' "$top/scripts/d/$name.d" >"$tmp/d.probes"
-	[ -s "$tmp/d.probes" ] && diff -u "$tmp/bpftrace.probes" "$tmp/d.probes" || echo "$name"
-done <"$tmp/d" >"$tmp/differ"
-check "both use the same probes" test ! -s "$tmp/differ"
-
-# With DTrace itself, against an idle netobsd: args[] have types only if a process has the provider.
-why=
-if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then
-	why="there is no DTrace on this machine, the D scripts were not run"
-elif [ "$(id -u)" -ne 0 ]; then
-	why="DTrace needs root"
-elif ! readelf -S "$netobsd" 2>/dev/null | grep -q -e SUNW_dof -e note.usdt; then
-	why="this netobsd is built without --with-dtrace"
-fi
-if [ -n "$why" ]; then
-	skip "DTrace compiles every D script" "$why"
-	skip "DTrace counts what the built-in printer prints" "$why"
-	tap_done
-fi
-program=$(private_netobsd) || exit 99
-mkfifo "$tmp/idle"
-"$program" -r "$tmp/idle" &
-observer=$!
-exec 3>"$tmp/idle"
-for script in "$top"/scripts/d/*.d; do
-	dtrace -e -L "$build/probes/dtrace" -s "$script" >"$tmp/message" 2>&1 || cat "$tmp/message"
-done >"$tmp/refused"
-check "DTrace compiles every D script" test ! -s "$tmp/refused"
-exec 3>&-
-wait "$observer"
-home=$top/tests/captures/home-network.pcap
-"$program" -r "$home" --wait-tracer=120 &
-observer=$!
-# shellcheck disable=SC2016
-dtrace -q -L "$build/probes/dtrace" -p "$observer" -n 'netobs$target:::tcp-receive { @[args[2]->ip_saddr] = count(); }' |
-	awk 'NF == 2' | sort >"$tmp/counted"
-wait "$observer"
-"$program" -r "$home" --print=tcp-receive | awk '{ sub(/:[0-9]+$/, "", $3); n[$3]++ } END { for (a in n) print a, n[a] }' |
-	sort >"$tmp/printed"
-sed 's/  */ /g; s/^ //' "$tmp/counted" >"$tmp/compared"
-check "DTrace counts what the built-in printer prints" diff -u "$tmp/printed" "$tmp/compared"
+# shellcheck disable=SC2086
+probes 'usdt:[^:]*:netobs:[a-z_]*' $bpftrace >"$tmp/bpftrace.probes"
+probes 'netobs\*:::[a-z-]*' d/*.d >"$tmp/d.probes"
+check "both use the same probes" diff -u "$tmp/bpftrace.probes" "$tmp/d.probes"
+cut -d ' ' -f 1 "$tmp/d.probes" | uniq >"$tmp/with.probes"
+check "and each uses some" diff -u "$tmp/d" "$tmp/with.probes"
 tap_done

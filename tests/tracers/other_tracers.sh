@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The recipes for the other tracers, each on a replay, against the built-in printer.  bpftrace has tests/scripts/scripts.sh,
-# perf tests/tracers/tracers.sh, DTrace tests/scripts/d.sh.
+# perf tests/tracers/tracers.sh, DTrace tests/scripts/d_dtrace.sh.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
