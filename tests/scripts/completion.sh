@@ -74,16 +74,7 @@ is "netobsd: a hostile name is not offered" "$(completed "$conf/netobs.bash-comp
 check "none of them is expanded" test ! -e "$EXPANDED"
 is "netobs: help of a script" "$(scripts --help tcpsn)" "tcpsnoop"
 if [ -r /proc/net/tcp ]; then
-	check "netobs: ports of this host" python3 - "$conf/netobs-scripts.bash-completion" "$netobs" <<'PYTHON'
-import socket, subprocess, sys
-
-with socket.create_server(("127.0.0.1", 0)) as server:
-    port = str(server.getsockname()[1])
-    words = f'. "$1"; COMP_WORDS=("$2" timeline {port}) COMP_CWORD=2; _netobs; echo "${{COMPREPLY[*]}}"'
-    offered = subprocess.run(["bash", "-c", words, "bash", *sys.argv[1:]], capture_output=True, text=True, check=True).stdout
-    print("wanted", port, "got", offered)
-    sys.exit(port not in offered.split())
-PYTHON
+	check "netobs: ports of this host" python3 "$top/tests/scripts/completion_port.py" "$conf/netobs-scripts.bash-completion" "$netobs"
 else
 	skip "netobs: ports of this host" "no /proc/net/tcp"
 fi
