@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""formats_captures.py KIND FILE: writes a pcapng or snoop file of 30 DNS queries, or one with a lie in it.
+"""formats_captures.py [KIND FILE]...: writes pcapng or snoop files of 30 DNS queries, or with a lie in them.
 
 Good files have the same queries at the same times:
 pcap            the model: nanoseconds, Ethernet
@@ -262,15 +262,14 @@ def lie_file(kind):
 GOOD = ("mixed", "big", "sections", "late", "packet-block", "resolutions", "simple", "unknown", "late-frame",
         "unsupported", "only-unsupported", "plain", "unnamed", "statistics")
 
-if __name__ == "__main__":
-    name = sys.argv[1]
+for name, path in zip(sys.argv[1::2], sys.argv[2::2]):
     if name == "pcap":
         content = pcap()
     elif name.startswith("snoop"):
         content = snoop(name)
     else:
         content = good_file(name) if name in GOOD else lie_file(name)
-    with open(sys.argv[2], "wb") as file:
+    with open(path, "wb") as file:
         file.write(content)
         # The last blocks of an endless file repeat until the reader closes its pipe.
         while name == "endless":

@@ -9,7 +9,10 @@ unit_tests += \
 # Every capture cut at many bytes.
 slow_unit_tests += %D%/test_pcap_reader
 
-sanitizers_tests += \
-	%D%/decompress_threads.sh \
+check_tests += \
 	%D%/formats.sh
+
+sanitizers_tests += \
+	%D%/damaged_formats.sh \
+	%D%/decompress_threads.sh
 
