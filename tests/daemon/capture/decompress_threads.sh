@@ -40,25 +40,8 @@ capture_time() {
 	od -A n -t u4 -j 24 -N 4 "$1" | tr -d ' '
 }
 
-# A capture of many buffers, and a later one: the packets of a home network again and again.
-python3 - "$captures/home-network.pcap" "$tmp/large.pcap" "$tmp/later.pcap" <<'END' || exit 99
-import struct
-import sys
-
-data = open(sys.argv[1], "rb").read()
-records, at = [], 24
-while at < len(data):
-    seconds, fraction, caplen, length = struct.unpack_from("<IIII", data, at)
-    records.append((seconds, fraction, data[at + 8:at + 16 + caplen]))
-    at += 16 + caplen
-span = records[-1][0] - records[0][0] + 100
-for name, first in ((sys.argv[2], 0), (sys.argv[3], 7)):
-    with open(name, "wb") as out:
-        out.write(data[:24])
-        for turn in range(first, first + 15):
-            for seconds, fraction, rest in records:
-                out.write(struct.pack("<II", seconds + turn * span, fraction) + rest)
-END
+python3 "$top/tests/daemon/capture/decompress_captures.py" "$captures/home-network.pcap" \
+	"$tmp/large.pcap" "$tmp/later.pcap" "$tmp/damaged.pcap" || exit 99
 for file in large later; do
 	gzip -c "$tmp/$file.pcap" >"$tmp/$file.gz"
 	zstd -qc "$tmp/$file.pcap" >"$tmp/$file.zst"
@@ -118,16 +101,6 @@ done
 
 # The pcap file is damaged, and the compressed data end early behind that: the first of both is reported, also if a thread
 # has found the end before.  Paced, the thread is ahead.
-python3 - "$captures/home-network.pcap" "$tmp/damaged.pcap" <<'END' || exit 99
-import random
-import struct
-import sys
-
-data = open(sys.argv[1], "rb").read()
-record = struct.pack("<IIII", *struct.unpack_from("<II", data, 24), 0x7fffffff, 0x7fffffff)
-with open(sys.argv[2], "wb") as out:
-    out.write(data + record + random.Random(1).randbytes(500000))
-END
 gzip -c "$tmp/damaged.pcap" | head -c -100000 >"$tmp/damaged.gz"
 for pace in "" 100; do
 	same "damage before the end${pace:+, paced}" 2 ${pace:+--pace=$pace} -r "$tmp/damaged.gz"
@@ -156,6 +129,7 @@ is "a thread has a system-call filter of its own" \
 pid=$!
 check "the threads of a paced replay have started" \
 	wait_for sh -c "[ \$(cat /proc/$pid/task/*/comm | grep -c '^netobs-reader') = 2 ]"
+wait_for begun "$pid"
 kill -INT "$pid"
 wait_for sh -c "! kill -0 $pid" || kill -KILL "$pid"
 wait "$pid"
