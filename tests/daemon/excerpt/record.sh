@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # --record: a capture has the whole connections of which a probe or formula has fired, and only they, byte for byte, as
-# tshark finds them; comments; the same bytes from a file and from a pipe; the file is complete or absent.
+# tshark finds them (more captures: record_tshark.sh); comments; the same bytes from a file and from a pipe; the file is
+# complete or absent.
 # shellcheck source=tests/lib/tap.sh disable=SC2016 # scripts of sh -c have their own arguments
 . "$(dirname "$0")/../../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 captures=$top/tests/captures
 home=$captures/home-network.pcap
 mkdir "$tmp/dir"
+python3 "$top/tests/daemon/excerpt/record_captures.py" "$captures" "$tmp" || exit 99
 reset='x = tcp-send where tcp_flags & RST'
 
 # refuses NAME STATUS PATTERN ARGUMENT...: ok if netobsd exits with STATUS, logs PATTERN, and leaves no file
@@ -113,6 +116,7 @@ for signal in KILL INT; do
 	exec 3>"$tmp/fifo"
 	cat "$home" >&3
 	wait_for sh -c '[ -n "$(ls -A "$1")" ]' sh "$tmp/dir"
+	wait_for begun "$pid"
 	is "until the end, there is only a temporary file ($signal)" "$(cd "$tmp/dir" && echo a.pcapng.*.tmp | wc -w | tr -d ' ') $(cd "$tmp/dir" && echo *)" \
 		"1 $(cd "$tmp/dir" && echo a.pcapng.*.tmp)"
 	kill -$signal $pid
@@ -129,18 +133,10 @@ is "of a damaged input, the file has what was before" "$? $(ls -A "$tmp/dir") $(
 rm "$tmp/dir"/*
 
 # A frame that claims to be longer than any, and one with many comments.
-python3 - >"$tmp/huge.pcap" <<'PYTHON'
-import struct, sys
-tcp = struct.pack(">HHIIBBHHH", 1000, 80, 1000, 1, 0x50, 0x10, 500, 0, 0)
-packet = struct.pack(">BBHHHBBH4B4B", 0x45, 0, 20 + len(tcp), 1, 0, 64, 6, 0, 10, 0, 0, 1, 10, 0, 0, 2) + tcp
-sys.stdout.buffer.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-for length in 54, 300000:
-    sys.stdout.buffer.write(struct.pack("<IIII", 1, 0, 54, length) + bytes(12) + b"\x08\0" + packet)
-PYTHON
 "$netobsd" -r "$tmp/huge.pcap" --write-format snoop --record tcp-send="$tmp/dir/a.snoop" 2>"$tmp/err"
 is "a length that snoop files cannot hold is said" "$? $(grep -c '1 frames were longer than 262144 bytes' "$tmp/err")" "0 1"
 check "and the file can be read" sh -c '[ "$("$1" -r "$2" --print=tcp-send | wc -l)" -eq 2 ]' sh "$netobsd" "$tmp/dir/a.snoop"
-if command -v tshark >/dev/null; then
+if have tshark; then
 	is "by tshark, too" "$(tshark -r "$tmp/dir/a.snoop" -T fields -e frame.len 2>/dev/null | paste -sd ' ' -)" "54 262144"
 fi
 set --
@@ -180,14 +176,14 @@ else
 fi
 denied() {
 	mkdir -m 755 "$tmp/denied" && cp "$home" "$tmp/home.pcap" && chmod 644 "$tmp/home.pcap"
-	setpriv --reuid 65534 --regid 65534 --clear-groups "$netobsd" -r "$tmp/home.pcap" \
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$(private_netobsd)" -r "$tmp/home.pcap" \
 		--record tcp-send="$tmp/denied/a.pcapng" 2>"$tmp/err"
 	echo "$? $(ls -A "$tmp/denied") $(grep -c 'cannot write the capture .*: Permission denied' "$tmp/err")"
 }
-if [ "$(id -u)" -eq 0 ] && have setpriv && setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$netobsd"; then
+if [ "$(id -u)" -eq 0 ] && have setpriv; then
 	is "a directory without write permission is an error" "$(denied)" "1  1"
 else
-	skip "a directory without write permission is an error" "netobsd cannot be run as another user"
+	skip "a directory without write permission is an error" "needs root and setpriv"
 fi
 
 # The times of the replay change nothing.
@@ -200,12 +196,6 @@ done
 rm -f "$tmp/dir"/*
 
 # OpenBSD's number of raw IP: a capture is written with the number that files have.
-python3 - >"$tmp/raw.pcap" <<'PYTHON'
-import struct, sys
-packet = bytes.fromhex("4500001c00010000401166ce7f0000017f00000103e807d000080000")
-sys.stdout.buffer.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 14) +
-                        struct.pack("<IIII", 1, 0, len(packet), len(packet)) + packet)
-PYTHON
 for format in pcapng pcap; do
 	"$netobsd" -r "$tmp/raw.pcap" --write-format $format --record udp-send="$tmp/dir/a" 2>"$tmp/err"
 	is "raw IP of OpenBSD in a $format file can be read" "$("$netobsd" -r "$tmp/dir/a" --print=udp-send | wc -l | tr -d ' ')" 1
@@ -213,27 +203,6 @@ for format in pcapng pcap; do
 done
 
 # A small ring: earlier frames of a connection are gone, which is said.
-{
-	python3 - "$home" <<'PYTHON'
-import struct, sys
-# Many copies of the traffic behind each other, with other addresses, then the first ones again.
-data = open(sys.argv[1], "rb").read()
-out = sys.stdout.buffer
-out.write(data[:24])
-def frames(copy, shift):
-    at = 24
-    while at < len(data):
-        seconds, fraction, caplen, length = struct.unpack("<IIII", data[at:at + 16])
-        frame = bytearray(data[at + 16:at + 16 + caplen])
-        if frame[12:14] == b"\x08\x00" and copy:
-            frame[26] = frame[30] = 10 + copy % 200
-            frame[27] = frame[31] = copy // 200
-        out.write(struct.pack("<IIII", seconds + shift, fraction, caplen, length) + frame)
-        at += 16 + caplen
-for copy in range(40):
-    frames(copy, copy * 60)
-PYTHON
-} >"$tmp/long.pcap"
 long='x = tcp-send where tcp_flags & FIN'
 "$netobsd" -r "$tmp/long.pcap" --formula "$long" --record x="$tmp/dir/a.pcapng" 2>"$tmp/err"
 is "a file has everything" "$? $(grep -c lacks "$tmp/err")" "0 0"
@@ -242,25 +211,9 @@ check "so has a pipe with enough memory" cmp "$tmp/dir/a.pcapng" "$tmp/dir/b.pca
 sh -c 'cat "$1" | "$2" -r - --formula "$3" --flight-memory 1M --record x="$4"' sh "$tmp/long.pcap" "$netobsd" \
 	'x = connection-end' "$tmp/dir/c.pcapng" 2>"$tmp/err"
 is "with little memory, a message counts the missing frames" "$? $(grep -c 'lacks the first [0-9]* frames' "$tmp/err")" "0 1"
-check "and so does the capture" sh -c 'strings "$1" | grep -q "earlier frames of the connections are missing"' sh "$tmp/dir/c.pcapng"
+check "and so does the capture" grep -aq "earlier frames of the connections are missing" "$tmp/dir/c.pcapng"
 
 # The packets of a GRE tunnel and of a VXLAN tunnel, each in two fragments.
-python3 - >"$tmp/tunnels.pcap" <<'PYTHON'
-import struct, sys
-def ip(protocol, ident, fragment, payload, host):
-    return struct.pack(">BBHHHBBH4B4B", 0x45, 0, 20 + len(payload), ident, fragment, 64, protocol, 0, 10, 0, host, 1,
-                       10, 0, host, 2) + payload
-sys.stdout.buffer.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101))
-for ident in range(1, 5):
-    tcp = struct.pack(">HHIIBBHHH", 1000 + ident, 80, 1000, 1, 0x50, 0x10, 500, 0, 0) + bytes(100)
-    inner = ip(6, 9, 0, tcp, 1)
-    vxlan = struct.pack(">II", 0x08000000, 0x100) + bytes(12) + b"\x08\0" + inner
-    udp = struct.pack(">HHHH", 5000 + ident, 4789, 8 + len(vxlan), 0) + vxlan
-    protocol, outer = (47, struct.pack(">HH", 0, 0x800) + inner) if ident % 2 else (17, udp)
-    for fragment, payload in ((0x2000, outer[:80]), (10, outer[80:])):
-        frame = ip(protocol, ident, fragment, payload, 0)
-        sys.stdout.buffer.write(struct.pack("<IIII", 1700000000 + ident, 0, len(frame), len(frame)) + frame)
-PYTHON
 for port in 1003 1004; do
 	"$netobsd" -r "$tmp/tunnels.pcap" --formula "x = tcp-send where tcp_sport == $port" --record x="$tmp/x.pcapng" \
 		2>"$tmp/err"
@@ -270,109 +223,29 @@ done
 
 # ---------------------------------------------------------------------------------------------- compared with tshark
 
-if ! command -v tshark >/dev/null; then
-	skip "the frames are those that tshark finds" "tshark is not installed"
+if have tshark capinfos; then
+	python3 "$top/tests/daemon/excerpt/record_tshark.py" "$netobsd" "$captures" "$tmp" some >"$tmp/points" 2>"$tmp/err"
+	is "record_tshark.py ends well" "$? $(cat "$tmp/err")" "0 "
+	relay "$tmp/points"
+else
+	skip "the frames are those that tshark finds" "tshark or capinfos is not installed"
 	tap_done
-	exit
 fi
-
-# frames FILE [FILTER]: time, lengths and bytes of frames
-frames() {
-	tshark -r "$1" ${2:+-Y "$2"} -T fields -e frame.time_epoch -e frame.len -e frame.cap_len 2>/dev/null
-	tshark -r "$1" ${2:+-Y "$2"} -x 2>/dev/null
-}
-
-# streams FIELD FILE FILTER: "FIELD in {...}" for the streams of the frames that the filter selects
-streams() {
-	tshark -r "$2" -Y "$3" -T fields -e "$1" 2>/dev/null | tr ',' '\n' | sort -un | paste -sd , - | sed "s/.*/$1 in {&}/"
-}
-
-# same NAME FILE FORMULA FILTER: the capture of the formula has the frames that the filter selects
-same() {
-	rm -f "$tmp/x.pcapng"
-	"$netobsd" -r "$2" --formula "$3" --record x="$tmp/x.pcapng" --view both 2>"$tmp/err"
-	frames "$tmp/x.pcapng" >"$tmp/got"
-	frames "$2" "$4" >"$tmp/wanted"
-	if [ -s "$tmp/wanted" ] && cmp -s "$tmp/got" "$tmp/wanted"; then
-		ok "$1"
-	else
-		diff "$tmp/wanted" "$tmp/got" | head -20 >"$tmp/why"
-		not_ok "$1" "$tmp/err" "$tmp/why"
-	fi
-}
-
-for file in home-network questions evasion-windows mptcp-fclose null-tcp pppoe-qinq-reset split-handshake vlan-refused-reuse \
-	cooked-refused; do
-	same "$file: connections with a RST" "$captures/$file.pcap" "$reset" \
-		"$(streams tcp.stream "$captures/$file.pcap" 'tcp.flags.reset == 1 && !icmp')"
-done
-same "connections with a zero window or a retransmission" "$home" 'x = tcp-retransmit' \
-	"$(streams tcp.stream "$home" 'tcp.analysis.retransmission')"
-same "UDP streams" "$home" 'x = udp-send where udp_dport == 53' "$(streams udp.stream "$home" 'udp.dstport == 53')"
-same "connections of a port, with the ICMP errors that quote them" "$captures/questions.pcap" \
-	'x = udp-send where udp_dport == 53' 'udp.port == 53'
-same "the fragments of a datagram" "$captures/ipv4-fragments.pcap" 'x = udp-send' 'ip'
-same "those of a segment" "$captures/raw-ipv6-fragments.pcap" 'x = tcp-send' 'ipv6'
-same "a connection in a tunnel" "$captures/dccp-tunnels.pcap" 'x = udp-send' 'udp'
-
-# Captures of the loopback interface have each frame twice, the outgoing copy first.
-# loopback FILE NUMBER: the frames of a capture of Ethernet as on the loopback interface, NUMBER copies before the frames
-loopback() {
-	python3 - "$1" "$2" <<'PYTHON'
-import struct, sys
-data = open(sys.argv[1], "rb").read()
-out = sys.stdout.buffer
-out.write(data[:20] + struct.pack("<I", 113))
-frames, at = [], 24
-while at < len(data):
-    seconds, fraction, caplen, length = struct.unpack("<IIII", data[at:at + 16])
-    frames.append((seconds, fraction, length, data[at + 16:at + 16 + caplen]))
-    at += 16 + caplen
-step = int(sys.argv[2])
-for first in range(0, len(frames), step):
-    for kind in 4, 0:
-        for seconds, fraction, length, frame in frames[first:first + step]:
-            cooked = struct.pack(">HHH8s", kind, 772, 6, bytes(8)) + frame[12:]
-            out.write(struct.pack("<IIII", seconds, fraction, len(cooked), length + 2) + cooked)
-PYTHON
-}
-loopback "$home" 1 >"$tmp/lo.pcap"
-same "both copies of the frames of a loopback interface" "$tmp/lo.pcap" "$reset" \
-	"$(streams tcp.stream "$tmp/lo.pcap" 'tcp.flags.reset == 1 && !icmp')"
-for number in 1 3; do
-	loopback "$captures/ipv4-fragments.pcap" $number >"$tmp/fragments.pcap"
-	same "both copies of the fragments of a datagram, $number at once" "$tmp/fragments.pcap" 'x = udp-send' 'ip'
-	mv "$tmp/x.pcapng" "$tmp/dir/file.pcapng"
-	sh -c 'cat "$1" | "$2" -r - --formula "x = udp-send" --record x="$3" --view both' sh "$tmp/fragments.pcap" "$netobsd" \
-		"$tmp/dir/pipe.pcapng" 2>"$tmp/err"
-	check "and the same bytes from a pipe" cmp "$tmp/dir/file.pcapng" "$tmp/dir/pipe.pcapng"
-done
 
 # ------------------------------------------------------------------------------------------------------------- formats
 
+# microseconds FILE: its frames; not all formats have nanoseconds
+microseconds() {
+	"$top/tests/lib/capture_frames.py" "$1" | sed 's/^\([0-9]*\)[0-9]\{3\} /\1 /'
+}
 "$netobsd" -r "$home" --formula "$reset" --record x="$tmp/x.pcapng" 2>"$tmp/err"
-frames "$tmp/x.pcapng" >"$tmp/wanted"
+microseconds "$tmp/x.pcapng" >"$tmp/wanted"
 for format in pcap snoop; do
 	"$netobsd" -r "$home" --formula "$reset" --write-format $format --record x="$tmp/x.$format" 2>"$tmp/err"
-	frames "$tmp/x.$format" | sed '/^[0-9]*\.[0-9]*	/s/\([0-9]\{6\}\)000	/\1	/' >"$tmp/got"
-	sed '/^[0-9]*\.[0-9]*	/s/\([0-9]\{6\}\)000	/\1	/' "$tmp/wanted" >"$tmp/wanted.us"
-	check "a $format file has the same frames" cmp "$tmp/wanted.us" "$tmp/got"
+	microseconds "$tmp/x.$format" >"$tmp/got"
+	check "a $format file has the same frames" cmp "$tmp/wanted" "$tmp/got"
 done
 rm -f "$tmp/dir"/*
-python3 - "$tmp/huge.pcap" >"$tmp/late.pcapng" <<'PYTHON'
-import struct, sys
-data = open(sys.argv[1], "rb").read()
-seconds, fraction, caplen, length = struct.unpack("<IIII", data[24:40])
-frame = data[40:40 + caplen]
-time = (seconds + (1 << 32)) * 1000000
-def block(kind, body):
-    body += bytes(-len(body) % 4)
-    sys.stdout.buffer.write(struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12))
-block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1))
-block(1, struct.pack("<HHI", 1, 0, 0))
-for i in range(2):
-    block(6, struct.pack("<IIIII", 0, (time + i) >> 32, (time + i) & 0xffffffff, caplen, length) + frame)
-PYTHON
 for format in pcap snoop; do
 	refuses "times that a $format file cannot hold are refused" 1 \
 		'later than February 2106.*write-format pcapng' -r "$tmp/late.pcapng" --write-format $format --record tcp-send="$tmp/dir/a"
@@ -383,7 +256,7 @@ done
 is "but in a pcapng file, with an interface each" "$? $(capinfos -I "$tmp/dir/a" 2>/dev/null | sed -n 's/^Number of interfaces in file: //p')" "0 2"
 for format in pcapng pcap snoop; do
 	"$netobsd" -r "$home" --formula 'x = tcp-send where tcp_dport == 1' --write-format $format --record x="$tmp/dir/empty" 2>"$tmp/err"
-	is "tshark reads an empty $format capture" "$(tshark -r "$tmp/dir/empty" 2>&1 >/dev/null | grep -v 'Running as')$(tshark -r "$tmp/dir/empty" 2>/dev/null | wc -l | tr -d ' ')" 0
+	is "capinfos reads an empty $format capture" "$(capinfos -T -r -c "$tmp/dir/empty" 2>&1 | cut -f 2)" 0
 	"$netobsd" -r "$tmp/dir/empty" --summary 2>"$tmp/err"
 	is "netobsd reads it" "$? $(awk '$1 == "frames" { print $2 }' "$tmp/err")" "0 0"
 done
@@ -396,29 +269,13 @@ is "files need no flight recorder, and its memory is not said to be reserved" \
 # ------------------------------------------------------------------------------------------------------------ comments
 
 "$netobsd" -r "$home" --formula 'slow = tcp-accept-established where tcps_rport > 0' --record slow="$tmp/x.pcapng" 2>"$tmp/err"
-tshark -r "$tmp/x.pcapng" -Y frame.comment -T fields -e frame.comment 2>/dev/null | tr ',' '\n' |
-	sed -n 's/^tcp-state-change \(.*\)/\1/p' | sort >"$tmp/got"
+tshark -r "$tmp/x.pcapng" -T fields -e frame.comment 2>/dev/null | tr ',' '\n' >"$tmp/comments"
+sed -n 's/^tcp-state-change \(.*\)/\1/p' "$tmp/comments" | sort >"$tmp/got"
 "$netobsd" -r "$tmp/x.pcapng" --print=tcp-state-change | sed 's/^.*: \(state-[^ ]* -> state-[^,]*\),.*/\1/' |
 	sort >"$tmp/wanted"
 is "the comments list changes of state" "$(comm -23 "$tmp/got" "$tmp/wanted")" ""
 for change in 'state-syn-sent -> state-established' 'state-established -> state-fin-wait-1'; do
 	is "every $change" "$(grep -c "$change" "$tmp/got")" "$(grep -c "$change" "$tmp/wanted")"
 done
-check "and the formula with the values that made it true" sh -c \
-	'tshark -r "$1" -T fields -e frame.comment 2>/dev/null | grep -q "slow: tcps_rport = [0-9]"' sh "$tmp/x.pcapng"
-
-# -------------------------------------------------------------------------------------------------------------- windows
-
-from=$(tshark -r "$home" -Y 'frame.number == 300' -T fields -e frame.time_epoch 2>/dev/null | cut -d . -f 1)
-to=$((from + 60))
-"$netobsd" -r "$home" --from "$from" --to "$to" --record tcp-send="$tmp/x.pcapng" 2>"$tmp/err"
-"$netobsd" -r "$home" --from "$from" --to "$to" --record tcp-send="$tmp/y.pcapng" --records="$tmp/dir/r" 2>"$tmp/err"
-check "with a window, --records changes nothing" cmp "$tmp/x.pcapng" "$tmp/y.pcapng"
-frames "$tmp/x.pcapng" >"$tmp/got"
-# Frames before the window belong to the connections; those behind it are not read.
-all=$(tshark -r "$home" -Y "tcp && frame.time_epoch >= $from && frame.time_epoch < $to" -T fields -e tcp.stream 2>/dev/null |
-	sort -un | paste -sd , -)
-frames "$home" "tcp.stream in {$all} && frame.time_epoch >= $((from - 600)) && frame.time_epoch < $to" >"$tmp/wanted"
-check "frames of the lead-in belong to their connections" cmp "$tmp/wanted" "$tmp/got"
-
+check "and the formula with the values that made it true" grep -q "slow: tcps_rport = [0-9]" "$tmp/comments"
 tap_done

@@ -5,3 +5,7 @@ unit_tests += \
 
 check_tests += \
 	%D%/record.sh
+
+# The body of the comparisons with tshark.
+all_tests += \
+	%D%/record_tshark.sh
