@@ -2,10 +2,20 @@
 
 check_tests += \
 	%D%/report.sh
+
+# Live interfaces; two million packets; the body of the comparisons with tshark.
+all_tests += \
+	%D%/report_live.sh \
+	%D%/report_size.sh \
+	%D%/report_tshark.sh
+
+speed_tests += \
+	%D%/report_speed.sh
+
 unit_tests += \
 	%D%/test_report_lines \
 	%D%/test_report_volume
 %C%_test_report_lines_SOURCES = %D%/test_report_lines.c tools/report/report_lines.c tools/report/report_lines.h
 %C%_test_report_volume_SOURCES = %D%/test_report_volume.c tools/report/report_volume.c tools/report/report_volume.h
 
-%D%/report.log: bench/gentrace
+%D%/report_size.log %D%/report_speed.log: bench/gentrace

@@ -511,7 +511,11 @@ def queries(capture):
     capture.query(9.1, 4, False)
 
 
-case, path = sys.argv[1:]
-capture = Capture(6 if case == "twice6" else 4)
-{"twice": lambda c: talk(c).close(1), "twice6": lambda c: talk(c).close(1)}.get(case, globals().get(case))(capture)
-capture.write(path, 2 if case.startswith("twice") else 1)
+def write(case, path):
+    capture = Capture(6 if case == "twice6" else 4)
+    {"twice": lambda c: talk(c).close(1), "twice6": lambda c: talk(c).close(1)}.get(case, globals().get(case))(capture)
+    capture.write(path, 2 if case.startswith("twice") else 1)
+
+
+if __name__ == "__main__":
+    write(*sys.argv[1:])
