@@ -43,7 +43,7 @@ interface-short 4 an interface block of 16 bytes
 section-short 4 a section header of 16 bytes
 decimal 4 time stamps of interface 1 in units of 10^-30 seconds
 binary 4 time stamps of interface 1 in units of 2^-127 seconds
-interfaces 4 more than 8192 
+interfaces 4 more than 8192 [a-z]
 link-types 4 there are more than 64 link types
 cut 4 the file ends after [0-9]* of [0-9]* bytes
 snoop-included 4 a frame of 4294967280 captured bytes
