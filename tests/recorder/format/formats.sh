@@ -18,7 +18,7 @@ fields() {
 		set -- "$@" -e "$field"
 		shift
 	done
-	tshark -r "$fields_file" -T fields -E separator='|' -E aggregator=~ "$@" 2>>"$tmp/err"
+	tshark -r "$fields_file" -T fields -E separator='|' -E aggregator='~' "$@" 2>>"$tmp/err"
 }
 
 # lines TEXT...: each on a line
@@ -28,22 +28,12 @@ lines() {
 
 # ------------------------------------------------------------------------------------------------------------- frames
 
-python3 - >"$tmp/bytes" <<'PYTHON'
-for frame, size in enumerate((0, 1, 3, 4, 60, 262144)):
-    print(size, bytes((frame + 31 * at) & 255 for at in range(size)).hex())
-PYTHON
+python3 -c 'for frame, size in enumerate((0, 1, 3, 4, 60, 262144)): print(size, bytes((frame + 31 * at) & 255 for at in range(size)).hex())' \
+	>"$tmp/bytes"
 
 # data_of FILE: captured length and bytes of each frame.  editcap makes a pcap file of every format.
 data_of() {
-	editcap -F pcap "$1" "$tmp/plain.pcap" 2>>"$tmp/err" && python3 - "$tmp/plain.pcap" <<'PYTHON'
-import struct, sys
-data = open(sys.argv[1], "rb").read()
-at = 24
-while at < len(data):
-    size = struct.unpack("<I" if data[0] in (0xd4, 0x4d) else ">I", data[at + 8:at + 12])[0]
-    print(size, data[at + 16:at + 16 + size].hex())
-    at += 16 + size
-PYTHON
+	editcap -F pcap "$1" "$tmp/plain.pcap" 2>>"$tmp/err" && "$top/tests/lib/capture_frames.py" "$tmp/plain.pcap" | cut -d ' ' -f 2,4
 }
 
 for format in $formats; do
@@ -54,18 +44,18 @@ for format in $formats; do
 	check "$format: their bytes" cmp "$tmp/bytes" "$tmp/got"
 	nanoseconds=123456789
 	[ "$format" != snoop ] || nanoseconds=123456000
-	is "$format: their times and lengths" "$(fields "$file" frame.time_epoch frame.len frame.cap_len)" "$(lines \
+	fields "$file" frame.time_epoch frame.len frame.cap_len frame.packet_id frame.packet_flags_direction frame.comment \
+		>"$tmp/fields.$format"
+	is "$format: their times and lengths" "$(cut -d '|' -f 1-3 "$tmp/fields.$format")" "$(lines \
 		"1700000000.$nanoseconds|0|0" "1700000001.$nanoseconds|2|1" "1700000002.$nanoseconds|5|3" \
 		"1700000003.$nanoseconds|7|4" "1700000004.$nanoseconds|64|60" "1700000005.$nanoseconds|262144|262144")"
 done
-file=$tmp/frames.pcapng
-is "packet ids" "$(fields "$file" frame.packet_id)" \
+is "packet ids" "$(cut -d '|' -f 4 "$tmp/fields.pcapng")" \
 	"$(lines '' 1099511627777 1099511627778 1099511627779 1099511627780 1099511627781)"
-# epb_flags is in the details only.
-is "directions" "$(tshark -r "$file" -V 2>>"$tmp/err" | sed -n 's/.*= Direction: //p' | paste -sd ' ' -)" \
-	"Inbound (0x1) Outbound (0x2) Inbound (0x1) Outbound (0x2)"
-is "comments" "$(tshark -r "$file" -Y frame.comment -T fields -E aggregator=~ -e frame.number -e frame.comment 2>>"$tmp/err" |
-	tr '\t' '|')" "$(lines '2|first comment' '3|first comment~second, café' '5|first comment' '6|first comment~second, café')"
+# Inbound is 1, outbound 2.
+is "directions" "$(cut -d '|' -f 5 "$tmp/fields.pcapng")" "$(lines '' 0x00000001 0x00000002 '' 0x00000001 0x00000002)"
+is "comments" "$(cut -d '|' -f 6 "$tmp/fields.pcapng")" \
+	"$(lines '' 'first comment' 'first comment~second, café' '' 'first comment' 'first comment~second, café')"
 is "the drops of each record of a snoop file" \
 	"$(od -An -tx1 -j 28 -N 4 "$tmp/frames.snoop" | tr -d ' ') $(od -An -tx1 -j 52 -N 4 "$tmp/frames.snoop" | tr -d ' ')" \
 	"00000000 00000000"
@@ -78,40 +68,39 @@ is "a frame on each" "$(fields "$tmp/interfaces" frame.interface_name)" "$(seq -
 
 # --------------------------------------------------------------------------------------------------------------- times
 
-for seconds in 0 4294967295; do # 1970, 2106
+# capinfos reads all of them at one start.
+mkdir "$tmp/times"
+for seconds in 0 4294967295 4294967296 18446744073; do # 1970, 2106, 2106, 2554
 	for format in $formats; do
-		nanoseconds=123456789
-		[ "$format" != snoop ] || nanoseconds=123456000
-		"$write_capture" "$format" time $seconds >"$tmp/time"
-		is "$format: a time of $seconds seconds" "$(fields "$tmp/time" frame.time_epoch)" "$seconds.$nanoseconds"
+		"$write_capture" "$format" time $seconds >"$tmp/times/$seconds.$format" 2>"$tmp/reason.$seconds.$format"
+		echo "$? $(cat "$tmp/reason.$seconds.$format")" >"$tmp/reason.$seconds.$format"
 	done
 done
-for seconds in 4294967296 18446744073; do # 2106, 2554
-	"$write_capture" pcapng time $seconds >"$tmp/time"
-	is "pcapng: a time of $seconds seconds" "$(fields "$tmp/time" frame.time_epoch)" "$seconds.123456789"
+(cd "$tmp/times" && capinfos -T -r -a -S -- *) >"$tmp/first" 2>>"$tmp/err"
+# first_time FILE: its first time stamp
+first_time() {
+	awk -v file="$1" '$1 == file { print $2 }' "$tmp/first"
+}
+for seconds in 0 4294967295; do
+	for format in $formats; do
+		nanoseconds=123456789
+		[ "$format" != snoop ] || nanoseconds=123456
+		is "$format: a time of $seconds seconds" "$(first_time "$seconds.$format")" "$seconds.$nanoseconds"
+	done
+done
+for seconds in 4294967296 18446744073; do
+	is "pcapng: a time of $seconds seconds" "$(first_time "$seconds.pcapng")" "$seconds.123456789"
 	for format in pcap snoop; do
-		"$write_capture" $format time $seconds >"$tmp/time" 2>"$tmp/reason"
-		is "$format: a time of $seconds seconds is an error" "$? $(cat "$tmp/reason")" \
+		is "$format: a time of $seconds seconds is an error" "$(cat "$tmp/reason.$seconds.$format")" \
 			"1 a time stamp is later than February 2106, where the time of pcap and snoop files ends"
-		is "$format: and there is no such frame" "$(fields "$tmp/time" frame.time_epoch)" ""
+		is "$format: and there is no such frame" "$(first_time "$seconds.$format")" "n/a"
 	done
 done
 
 # ---------------------------------------------------------------------------------------------------------- link types
 
 # DLT_ value, LINKTYPE_ value, name of capinfos; "-": Wireshark 4.0 has none
-while IFS='|' read -r dlt linktype name; do
-	for format in pcapng pcap; do
-		"$write_capture" $format link "$dlt" >"$tmp/link"
-		offset=20
-		[ $format = pcap ] || offset=$(($(od -An -tu4 -j 4 -N 4 "$tmp/link") + 8))
-		is "$format: DLT $dlt is LINKTYPE $linktype" "$(od -An -tu2 -j "$offset" -N 2 --endian=little "$tmp/link" | tr -d ' ')" \
-			"$linktype"
-		[ "$name" = - ] ||
-			is "$format: and is read as $name" "$(capinfos -E "$tmp/link" 2>>"$tmp/err" |
-				sed -n 's/^File encapsulation: *//p')" "$name"
-	done
-done <<'TYPES'
+cat >"$tmp/types" <<'TYPES'
 0|0|NULL/Loopback
 1|1|Ethernet
 9|9|PPP
@@ -141,9 +130,31 @@ done <<'TYPES'
 242|242|IP over IB
 276|276|Linux cooked-mode capture v2
 TYPES
+mkdir "$tmp/links"
+while IFS='|' read -r dlt linktype name; do
+	for format in pcapng pcap; do
+		"$write_capture" $format link "$dlt" >"$tmp/links/$dlt.$format"
+	done
+done <"$tmp/types"
+for dlt in 1 226; do
+	"$write_capture" snoop link $dlt >"$tmp/links/$dlt.snoop"
+done
+capinfos -E "$tmp/links"/* 2>>"$tmp/err" | sed -n -e '/^File name: */{s///;h;}' -e '/^File encapsulation: */{s///;H;x;s/\n/|/p;}' >"$tmp/names"
+# name_of FILE: the name of its link type
+name_of() {
+	sed -n "s:^$tmp/links/$1|::p" "$tmp/names"
+}
+while IFS='|' read -r dlt linktype name; do
+	for format in pcapng pcap; do
+		file=$tmp/links/$dlt.$format offset=20
+		[ $format = pcap ] || offset=$(($(od -An -tu4 -j 4 -N 4 "$file") + 8))
+		is "$format: DLT $dlt is LINKTYPE $linktype" "$(od -An -tu2 -j "$offset" -N 2 --endian=little "$file" | tr -d ' ')" \
+			"$linktype"
+		[ "$name" = - ] || is "$format: and is read as $name" "$(name_of "$dlt.$format")" "$name"
+	done
+done <"$tmp/types"
 for type in '1|Ethernet' '226|Solaris IPNET'; do
-	"$write_capture" snoop link "${type%|*}" >"$tmp/link"
-	is "snoop: DLT ${type%|*}" "$(capinfos -E "$tmp/link" 2>>"$tmp/err" | sed -n 's/^File encapsulation: *//p')" "${type#*|}"
+	is "snoop: DLT ${type%|*}" "$(name_of "${type%|*}.snoop")" "${type#*|}"
 done
 "$write_capture" snoop link 113 >"$tmp/link" 2>"$tmp/reason"
 is "snoop holds no other link type" "$? $(cat "$tmp/reason")" "1 the format does not hold this link type"
@@ -152,10 +163,14 @@ is "snoop holds no other link type" "$? $(cat "$tmp/reason")" "1 the format does
 
 # The option of a comment of 65535 bytes has 65540: 63 of them fit in 4 MiB.
 for count in 62 63 64 1000; do
-	wanted=$((count < 63 ? count : 63))
-	"$write_capture" pcapng comments $count >"$tmp/comments"
-	is "of $count comments of 65535 bytes a frame has $wanted" "$(tshark -r "$tmp/comments" -T fields -E aggregator=~ \
-		-e frame.comment 2>>"$tmp/err" | awk -F "~" '{ print NF, length }')" "$wanted $((wanted * 65536 - 1))"
+	"$write_capture" pcapng comments $count >"$tmp/comments.$count"
+done
+for count in 62 63; do
+	is "of $count comments of 65535 bytes a frame has $count" "$(tshark -r "$tmp/comments.$count" -T fields -E aggregator='~' \
+		-e frame.comment 2>>"$tmp/err" | awk -F "~" '{ print NF, length }')" "$count $((count * 65536 - 1))"
+done
+for count in 64 1000; do
+	check "of $count comments of 65535 bytes a frame has 63" cmp "$tmp/comments.63" "$tmp/comments.$count"
 done
 
 tap_done
