@@ -89,7 +89,7 @@ extern const struct enum_info *const manifest_enums[];
 extern const size_t manifest_enum_count;
 
 /* Whether a probe fires for packets that only continue a known connection: for every packet of its kind, not for an
- * event.  tests/daemon/observe/one_probe.sh finds one that netobs.d does not name. */
+ * event.  tests/daemon/observe/test_one_probe.c finds one that netobs.d does not name. */
 extern const bool manifest_per_packet[PROBE_COUNT];
 
 /* The sites of a probe: 2 on x86-64 for one of packets, else 1. */

@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/test_capture_lag \
 	%D%/test_duplicates \
 	%D%/test_firing \
+	%D%/test_one_probe \
 	%D%/test_packet_clock \
 	%D%/test_pipeline
 
@@ -15,6 +16,4 @@ slow_unit_tests += %D%/test_pipeline
 
 check_tests += \
 	%D%/clock.sh \
-	%D%/one_probe.sh \
 	%D%/window.sh
-
