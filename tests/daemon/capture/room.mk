@@ -6,9 +6,6 @@ unit_tests += \
 	%D%/test_pcap_reader \
 	%D%/test_replay
 
-# Every capture cut at many bytes.
-slow_unit_tests += %D%/test_pcap_reader
-
 check_tests += \
 	%D%/formats.sh
 
