@@ -11,7 +11,7 @@ unit_tests += \
 	%D%/test_packet_clock \
 	%D%/test_pipeline
 
-# Sixteen captures through every path, each with large tables.
+# Every capture through every path.
 slow_unit_tests += %D%/test_pipeline
 
 check_tests += \
