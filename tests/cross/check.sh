@@ -160,8 +160,7 @@ make_check() {
 }
 
 # run_tests: sets $counts, "PASSED FAILED SKIPPED"; prints the failures.  The emulator has no seccomp, so netobsd is run
-# without.  The unit tests run beside the scripts.  test_tcp_exhaustive combines one fault fewer than elsewhere (3 not
-# 4), because it would take as long as everything else.
+# without.  The unit tests run beside the scripts.
 run_tests() {
 	find "$out" -name '*.trs' -delete
 	write_runner netobsd --no-seccomp
@@ -171,7 +170,7 @@ run_tests() {
 	notes="NOTES_PROCESSOR=$processor NOTES_COMPILERS=$compiler NOTES_SYSROOT=$root"
 	# make expands the list.
 	# shellcheck disable=SC2016
-	make_check units "NETOBS_FAULTS=${NETOBS_FAULTS:-3} $notes" \
+	make_check units "$notes" \
 		'$(filter-out' "$(left_out)",'$(unit_tests)) tests/probes/notes.sh' &
 	units=$!
 	status=0

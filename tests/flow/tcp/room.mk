@@ -9,5 +9,8 @@ unit_tests += \
 	%D%/test_tcp_order \
 	%D%/test_tcp_transition
 
-# 11 s: every combination of up to four losses, duplicates and delays.
-slow_unit_tests += %D%/test_tcp_exhaustive
+# Every combination of four losses, duplicates and delays.
+all_tests += \
+	%D%/exhaustive.sh
+
+%D%/exhaustive.log: %D%/test_tcp_exhaustive
