@@ -20,6 +20,7 @@
 #include <grp.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -365,6 +366,17 @@ check_mine(const struct owner *owner, const struct owner_lookup *lookup)
 	assert_false(owner->flags & (OWNER_CLOSED | OWNER_LISTENER | OWNER_HIDDEN));
 }
 
+/* A busy machine may delay an ACK for longer than the retransmission timeout. */
+static bool
+has_retransmitted(int fd)
+{
+	struct tcp_info info;
+	socklen_t length = sizeof info;
+
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length), 0);
+	return info.tcpi_total_retrans > 0;
+}
+
 static void
 tcp_both_ends(int family, int listener_family)
 {
@@ -394,7 +406,8 @@ tcp_both_ends(int family, int listener_family)
 		assert_in_range(owner.tcp.mss, 500, 65536);
 		assert_in_range(owner.tcp.cwnd, owner.tcp.mss, 1u << 30);
 		assert_int_equal(owner.tcp.cwnd % owner.tcp.mss, 0);
-		assert_int_equal(owner.tcp.ssthresh, 0); /* no request was dropped */
+		if (!has_retransmitted(side == 0 ? client : server))
+			assert_int_equal(owner.tcp.ssthresh, 0);
 		assert_in_range(owner.tcp.rto_us, 1000, 120000000);
 	}
 	close(client);
@@ -1325,5 +1338,8 @@ main(int argc, char **argv)
 		return cmocka_run_group_tests(netns, NULL, NULL);
 	if (argc > 1 && strcmp(argv[1], "unprivileged") == 0)
 		return cmocka_run_group_tests(unprivileged, NULL, NULL);
+	/* Other programs' sockets could take a port that is used again; only root has a namespace of its own. */
+	if (unshare(CLONE_NEWNET) == 0)
+		raise_loopback();
 	return cmocka_run_group_tests(ordinary, NULL, NULL);
 }
