@@ -3,8 +3,13 @@
 unit_tests += \
 	%D%/test_split_files \
 	%D%/test_split_groups
-sanitizers_tests += \
+
+check_tests += \
 	%D%/split.sh
 
+sanitizers_tests += \
+	%D%/split_captures.sh
+
+# Every capture again and again.
 all_tests += \
 	%D%/shards.sh

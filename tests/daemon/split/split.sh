@@ -32,20 +32,9 @@ refuses() {
 	fi
 }
 
-# records FILE...: the records of pcap files in the byte order of this machine: time in ns, lengths and bytes, one a line
+# records FILE...: the frames of captures that have bytes, one a line
 records() {
-	python3 - "$@" <<'PYTHON'
-import struct, sys
-for name in sys.argv[1:]:
-    data = open(name, "rb").read()
-    unit = 1 if data[:4] == struct.pack("=I", 0xa1b23c4d) else 1000
-    at = 24
-    while at < len(data):
-        seconds, fraction, caplen, length = struct.unpack("=IIII", data[at:at + 16])
-        if caplen > 0:
-            print(seconds * 10**9 + fraction * unit, caplen, length, data[at + 16:at + 16 + caplen].hex())
-        at += 16 + caplen
-PYTHON
+	"$top/tests/lib/capture_frames.py" "$@" | awk '$2 > 0'
 }
 
 # ------------------------------------------------------------------------------------------------------------- frames
@@ -71,15 +60,7 @@ is "each has its frames in the order of the input" "$(cat "$tmp/order")" ""
 records "$directory"/*.pcap | sort >"$tmp/got"
 sort "$tmp/whole" >"$tmp/wanted"
 check "together they have every frame once" cmp "$tmp/wanted" "$tmp/got"
-check "the list of captures counts their frames and bytes" python3 - "$directory" <<'PYTHON'
-import json, os, sys
-listed = json.load(open(sys.argv[1] + "/seven.json"))
-assert listed["split"] == 7 and len(listed["captures"]) == 7
-for capture in listed["captures"]:
-    assert os.path.getsize(f"{sys.argv[1]}/seven-{capture['capture']}.pcap") == capture["bytes"]
-assert sum(capture["frames"] for capture in listed["captures"]) == listed["frames"] > 0
-assert sum(capture["frames"] > 0 for capture in listed["captures"]) > 3, "badly distributed"
-PYTHON
+check "the list of captures counts their frames and bytes" "$top/tests/daemon/split/split_list.py" "$directory/seven" 7
 
 fresh
 gzip -c "$file" >"$tmp/whole.pcap.gz"
@@ -138,77 +119,43 @@ else
 	skip "a full disk" "no permission to mount a file system"
 fi
 
-# ------------------------------------------------------------------------------------------------------------- damage
+# ------------------------------------------------------------------------------------------------------------ signals
 
-fresh
-head -c 100000 "$file" >"$tmp/cut.pcap"
-"$netobsd" --split 3 -r "$tmp/cut.pcap" -w "$directory/cut" 2>"$tmp/err"
-is "damaged input: the exit status" $? 2
-is "the message appears once" "$(grep -c "ends unexpectedly or is damaged" "$tmp/err")" 1
-records "$directory"/*.pcap | sort >"$tmp/got"
-"$netobsd" -r "$tmp/cut.pcap" --summary 2>&1 | awk '$1 == "frames" { print $2 }' >"$tmp/wanted"
-is "everything before the damage is split" "$(wc -l <"$tmp/got")" "$(cat "$tmp/wanted")"
+# A capture that takes minutes to read: frames of 0 bytes, which are holes of the file.
+head -c 24 "$file" >"$tmp/endless.pcap"
+truncate -s 100G "$tmp/endless.pcap" || exit 99
 
-# A signal while the input is read.  If it arrives too late, all files are there.
-python3 - "$tmp/long.pcap" <<'PYTHON' || exit 99
-import struct, sys
-with open(sys.argv[1], "wb") as out:
-    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-    out.write((struct.pack("<IIII", 1000, 0, 60, 60) + bytes(60)) * 1000000)
-PYTHON
-for signal in TERM KILL; do
+# begin CAPTURE: starts netobsd, and waits until the process that reads the input, $reader, has given up its privileges
+begin() {
 	fresh
-	"$netobsd" --split 2 -r "$tmp/long.pcap" -w "$directory/x" 2>"$tmp/err" &
+	"$netobsd" --split 2 -r "$1" -w "$directory/x" 2>"$tmp/err" &
 	process=$!
-	wait_while $process test -e "$directory/x.json.$process.0.tmp"
-	kill -$signal $process 2>/dev/null
-	wait $process 2>/dev/null
-	status=$?
-	note "status $status: $(cat "$tmp/err")"
-	files=$(find "$directory" -name '*.pcap' -o -name '*.json' | wc -l)
-	[ $status -eq 0 ] && wanted=3 || wanted=0
-	is "SIG$signal: all files are there or none" "$files" "$wanted"
-done
-
-# catch: starts netobsd and stops the process that reads the input, $reader, after it has given up its privileges
-catch() {
-	fresh
-	"$netobsd" --split 2 -r "$tmp/long.pcap" -w "$directory/x" 2>"$tmp/err" &
-	process=$!
-	if wait_while $process is_confined && kill -STOP "$reader" 2>/dev/null; then
-		wait_for has_stopped "$reader"
-		has_ended "$reader" || return 0
-	fi
-	wait $process
-	return 1
+	wait_while $process is_confined
 }
 is_confined() {
 	reader=$(cat "/proc/$process/task/$process/children" 2>/dev/null)
 	reader=${reader% }
 	[ -n "$reader" ] && grep -q '^Seccomp:[[:space:]]*2' "/proc/$reader/status" 2>/dev/null
 }
-has_stopped() {
-	grep -q '^State:[[:space:]]*T' "/proc/$1/status" 2>/dev/null || has_ended "$1"
-}
 has_ended() {
 	! grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
 }
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	catch && break
+for signal in TERM KILL; do
+	begin "$tmp/endless.pcap"
+	kill -$signal $process
+	wait $process 2>/dev/null
+	note "status $?: $(cat "$tmp/err")"
+	check "SIG$signal: the process that reads the input ends with netobsd, also as another user" wait_for has_ended "$reader"
+	check "SIG$signal: before the end of the input" grep -q "stopped before the end of the input" "$tmp/err"
+	is "SIG$signal: there is no file" "$(find "$directory" -name '*.pcap' -o -name '*.json' | wc -l)" 0
 done
-kill -KILL "$process"
-wait "$process" 2>/dev/null
-kill -CONT "$reader"
-check "the process that reads the input ends with netobsd, also as another user" wait_for has_ended "$reader"
-check "before the end of the input" grep -q "stopped before the end of the input" "$tmp/err"
 
 # As nohup(1) starts it.
+head -c 24 "$file" >"$tmp/long.pcap"
+truncate -s $((24 + 16 * 2000000)) "$tmp/long.pcap"
 trap '' HUP
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	catch && break
-done
+begin "$tmp/long.pcap"
 kill -HUP "$process" "$reader"
-kill -CONT "$reader"
 wait "$process"
 is "an ignored SIGHUP ends nothing" "$? $(find "$directory" -name '*.pcap' | wc -l)" "0 2"
 trap - HUP
