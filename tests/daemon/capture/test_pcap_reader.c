@@ -420,7 +420,10 @@ static int
 make_files(void **state)
 {
 	(void)state;
-	return make_file("plain", path, sizeof path) && make_file("compressed", compressed_path, sizeof compressed_path) ? 0 : -1;
+	return make_file("plain", path, sizeof path) &&
+		       make_file("compressed", compressed_path, sizeof compressed_path)
+		   ? 0
+		   : -1;
 }
 
 int

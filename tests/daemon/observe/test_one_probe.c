@@ -139,7 +139,8 @@ test_each_probe_alone(void **state)
 			one[id] = true;
 			alone = print_firings(captures[i], one);
 			if (strcmp(alone, wanted) != 0)
-				fail_msg("%s: %s fires otherwise when it is alone", captures[i], manifest_probes[id].name);
+				fail_msg("%s: %s fires otherwise when it is alone", captures[i],
+					 manifest_probes[id].name);
 			free(alone);
 			free(wanted);
 			compared++;

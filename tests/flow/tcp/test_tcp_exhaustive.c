@@ -8,8 +8,8 @@
  *   the captured end must come out exactly, in states and retransmissions.
  * - Every frame that a capture may lose, hold twice or hold out of order.
  *
- * NETOBS_FAULTS is the number of faults at once, 3 without it.  4, as in exhaustive.sh, take ten seconds, 5 one minute; then
- * flags are also combined with ECE and CWR.
+ * NETOBS_FAULTS is the number of faults at once, 3 without it.  4, as in exhaustive.sh, take ten seconds, 5 one minute;
+ * then flags are also combined with ECE and CWR.
  */
 #include <setjmp.h>
 #include <stdarg.h>
