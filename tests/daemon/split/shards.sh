@@ -23,16 +23,9 @@ fresh() {
 	mkdir "$tmp/shards" || exit 99
 }
 
-# edges RECORDS K: the K - 1 times between K windows of about the same length, and the end of time
-edges() {
-	python3 - "$1" "$2" <<'PYTHON'
-import json, sys
-ends = [json.loads(line)["cr_end"] for line in open(sys.argv[1])]
-count, first, last = int(sys.argv[2]), min(ends), max(ends) + 1
-for i in range(1, count):
-    print("%d.%09d" % divmod(first + (last - first) * i // count, 10**9))
-print("18446744072.999999999")
-PYTHON
+# of_records WHAT RECORDS [K]
+of_records() {
+	"$top/tests/daemon/split/shards_records.py" "$@"
 }
 
 # jobs_split FILE K: a command for each capture that --split has written
@@ -47,7 +40,7 @@ jobs_split() {
 # jobs_window FILE K: a command for each window
 jobs_window() {
 	jobs_from=0
-	for jobs_to in $(edges "$tmp/single" "$2"); do
+	for jobs_to in $(of_records edges "$tmp/single" "$2"); do
 		[ "$jobs_from" = "$jobs_to" ] ||
 			printf '%s -r %s --from %s --to %s --lead-in 31536000 --records=%s\n' "$netobsd" "$1" \
 				"$jobs_from" "$jobs_to" "$tmp/shards/x-$jobs_to.jsonl"
@@ -55,25 +48,14 @@ jobs_window() {
 	done
 }
 
-# reduced FILE: the records without the times, which --split does not keep if the clock is stepped in the capture
-reduced() {
-	python3 - "$1" <<'PYTHON' | sort
-import json, sys
-for line in open(sys.argv[1]):
-    record = json.loads(line)
-    for field in "end", "cr_uid", "cr_start", "cr_end", "cr_since":
-        del record[field]
-    print(record)
-PYTHON
-}
-
-# same CAPTURE KIND: whether the merged records are those of the single run
+# same CAPTURE KIND: whether the merged records are those of the single run.  --split does not keep their times if the clock
+# is stepped in the capture.
 same() {
 	merged >"$tmp/merged"
 	if [ "$2" = split ] && [ "$(awk '$1 == "clock.steps" { print $2 }' "$tmp/summary")" -gt 0 ]; then
 		stepped="$stepped $1"
-		reduced "$tmp/single" >"$tmp/reduced.single"
-		reduced "$tmp/merged" >"$tmp/reduced"
+		of_records reduced "$tmp/single" >"$tmp/reduced.single"
+		of_records reduced "$tmp/merged" >"$tmp/reduced"
 		cmp "$tmp/reduced.single" "$tmp/reduced"
 	else
 		cmp "$tmp/single" "$tmp/merged"
@@ -120,15 +102,8 @@ parallel --version 2>/dev/null | grep -q '^GNU parallel' || {
 check "an artificial capture of $frames frames" "$top/tests/daemon/split/traffic.py" "$frames" 1 "$tmp/traffic.pcap"
 check "a single run" "$netobsd" -r "$tmp/traffic.pcap" --records="$tmp/single" --summary
 cp "$tmp/check" "$tmp/summary"
-is "records of both kinds of ends and of all protocols" "$(python3 - "$tmp/single" <<'PYTHON'
-import json, sys
-found = set()
-for line in open(sys.argv[1]):
-    record = json.loads(line)
-    found |= {record["cr_reason"], record["cr_protostr"]}
-print(*sorted(found))
-PYTHON
-)" "SCTP TCP UDP capture-end fin idle no-answer refused reset-by-client"
+is "records of both kinds of ends and of all protocols" "$(of_records kinds "$tmp/single")" \
+	"SCTP TCP UDP capture-end fin idle no-answer refused reset-by-client"
 for count in $shards; do
 	for kind in split window; do
 		fresh

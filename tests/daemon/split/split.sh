@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --split: which frames are in which capture, messages, exit statuses, and that no file is left if anything fails.
+# --split: which frames and connections are in which capture, messages, exit statuses, and that no file is left if anything
+# fails.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
@@ -61,6 +62,13 @@ records "$directory"/*.pcap | sort >"$tmp/got"
 sort "$tmp/whole" >"$tmp/wanted"
 check "together they have every frame once" cmp "$tmp/wanted" "$tmp/got"
 check "the list of captures counts their frames and bytes" "$top/tests/daemon/split/split_list.py" "$directory/seven" 7
+# shards.sh compares the records of all captures.
+"$netobsd" -r "$file" --records="$tmp/single" 2>/dev/null
+for i in "$directory"/*.pcap; do
+	"$netobsd" -r "$i" --records="${i%.pcap}.jsonl" 2>/dev/null
+done
+LC_ALL=C sort -m "$directory"/*.jsonl >"$tmp/merged"
+check "the merged records of the captures are those of a single run" cmp "$tmp/single" "$tmp/merged"
 
 fresh
 gzip -c "$file" >"$tmp/whole.pcap.gz"
