@@ -6,12 +6,15 @@ usage: control_peer.py SOCKET REPLY [LOG [WORD]]
 
 Python's escapes are understood in the reply.  LOG gets the requests; one that begins with WORD has no reply.
 """
+import os
 import socket
 import sys
 
+# Clients find the socket when they can connect to it.
 server = socket.socket(socket.AF_UNIX)
-server.bind(sys.argv[1])
+server.bind(sys.argv[1] + ".new")
 server.listen()
+os.rename(sys.argv[1] + ".new", sys.argv[1])
 waiting = []
 while True:
     client = server.accept()[0]

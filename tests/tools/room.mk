@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-all_tests += \
+sanitizers_tests += \
 	%D%/control_replies.sh
+
+# netobs-connfs needs a mount, and fuse3.
+all_sanitizers_tests += \
+	%D%/connfs_replies.sh
+
 unit_tests += \
 	%D%/test_complete_file \
 	%D%/test_connection_list \
