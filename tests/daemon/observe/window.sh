@@ -6,29 +6,11 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 
-# 100 datagrams, one a second from 1000 s on, each from a port of its own; the last byte of the file is missing.
-# NAME = out of order: number 50 has the time of number 40.
-datagrams() {
-	python3 - "$@" <<'PYTHON' || exit 99
-import struct, sys
-with open(sys.argv[1], "wb") as out:
-    data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
-    for i in range(100):
-        udp = struct.pack("!HHHH", 1000 + i, 53, 26, 0) + bytes(18)
-        ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 46, i, 0, 64, 17, 0, bytes([192, 0, 2, 1]), bytes([192, 0, 2, 2]))
-        total = sum(struct.unpack("!10H", ip))
-        total = (total & 0xffff) + (total >> 16)
-        ip = ip[:10] + struct.pack("!H", 0xffff - total) + ip[12:]
-        frame = bytes(12) + b"\x08\x00" + ip + udp
-        time = 1040 if i == 50 and len(sys.argv) > 2 else 1000 + i
-        data += struct.pack("<IIII", time, 0, len(frame), len(frame)) + frame
-    out.write(data[:-1])
-PYTHON
-}
-datagrams "$tmp/udp.pcap"
-datagrams "$tmp/unordered.pcap" unordered
+# 100 datagrams, one a second from 1000 s on, from the ports 1000 to 1099; number 50 of unordered.pcap is late.
+"$top/tests/daemon/observe/window_captures.py" "$tmp/udp.pcap" "$tmp/unordered.pcap" || exit 99
 file=$tmp/udp.pcap
 
 # ports ARGUMENT...: first and last source port of the firings of udp-send, and their number
@@ -63,24 +45,19 @@ check "the message" grep -q "no packet is between --from and --to" "$tmp/err"
 # --- the lead-in: a connection whose handshake is before the window
 
 file=$top/tests/captures/home-network.pcap
-"$netobsd" -r "$file" --print=tcp-receive --format json >"$tmp/all" 2>/dev/null
-middle=$(python3 - "$tmp/all" <<'PYTHON'
-import json, sys
-times = [json.loads(line)["args"][0]["pkt_ts"] for line in open(sys.argv[1])]
-print("%d.%09d" % divmod(times[len(times) // 2], 10**9))
-PYTHON
-)
-# states ARGUMENT...: the firings of tcp-receive with packet, state and bytes
-states() {
-	"$netobsd" -r "$file" --print=tcp-receive --format json "$@" 2>/dev/null | python3 -c '
-import json, sys
-for line in sys.stdin:
-    args = json.loads(line)["args"]
-    if args[3] is not None:
-        print(args[0]["pkt_ts"], args[3]["tcps_laddr"], args[3]["tcps_lport"], args[3]["tcps_statestr"],
-              args[3]["tcps_rcv_bytes"], args[3]["tcps_start"])'
+# firings WHAT ARGUMENT...: those of tcp-receive, see window_firings.py
+firings() {
+	firings_what=$1
+	shift
+	"$netobsd" -r "$file" --print=tcp-receive --format json "$@" 2>/dev/null |
+		"$top/tests/daemon/observe/window_firings.py" "$firings_what"
 }
+states() {
+	firings states "$@"
+}
+middle=$(firings middle)
 states >"$tmp/single"
+check "there are some" test -s "$tmp/single"
 { states --to "$middle"; states --from "$middle"; } >"$tmp/halves"
 check "firings with a lead-in are those of a single run" cmp "$tmp/single" "$tmp/halves"
 { states --to "$middle"; states --from "$middle" --lead-in 0; } >"$tmp/halves"

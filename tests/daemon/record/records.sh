@@ -199,16 +199,17 @@ check "a FIFO is written as it is" cmp "$tmp/dir/a.jsonl" "$tmp/piped"
 "$netobsd" -r "$home" --records=/dev/fd/7 7>"$tmp/piped"
 check "an inherited descriptor is written" cmp "$tmp/dir/a.jsonl" "$tmp/piped"
 
-# netobsd waits for a frame that never comes; $tmp/feed is its input.
+# netobsd waits for a frame that never comes; $tmp/feed is its input.  Its temporary file is there, and signals are handled.
 interrupt() {
 	mkfifo "$tmp/feed"
 	"$netobsd" -r - "$@" <"$tmp/feed" >"$tmp/out" 2>"$tmp/err" &
 	child=$!
 	exec 8>"$tmp/feed"
 	cat "$home" >&8
+	wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
+	wait_for begun "$child"
 }
 interrupt --records="$tmp/dir/x"
-wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
 kill -INT "$child"
 wait "$child"
 is "a replay that is interrupted writes no file" "$? $(files)$(cat "$tmp/err")" \
@@ -216,7 +217,6 @@ is "a replay that is interrupted writes no file" "$? $(files)$(cat "$tmp/err")" 
 exec 8>&-
 rm "$tmp/feed"
 interrupt --records="$tmp/dir/x"
-wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
 kill -KILL "$child"
 wait "$child" 2>"$tmp/err"
 nothing_new() {
@@ -227,7 +227,6 @@ exec 8>&-
 rm "$tmp/feed"
 
 interrupt --records="$tmp/dir/x"
-wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
 temporary=$(cd "$tmp/dir" && echo x.*.0.tmp)
 rm "$tmp/dir/$temporary"
 ln -s a.jsonl "$tmp/dir/$temporary"
@@ -250,12 +249,19 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>"$tmp/err"; then
 else
 	skip "a full disk: an error, and no file" "needs root and a mount namespace"
 fi
-if [ "$(id -u)" -eq 0 ]; then
-	skip "a directory that is not writable" "root may write everywhere"
-else
-	mkdir -m 500 "$tmp/closed"
-	complains "a directory that is not writable" "Permission denied" -r "$home" --records="$tmp/closed/x"
-fi
+# closed: a directory that this user may not write to; root may write everywhere
+mkdir -m 555 "$tmp/closed"
+closed() {
+	if [ "$(id -u)" -eq 0 ]; then
+		chmod 755 "$tmp"
+		cp "$home" "$tmp/home.pcap" && chmod 644 "$tmp/home.pcap"
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$(private_netobsd)" -r "$tmp/home.pcap" --records="$tmp/closed/x"
+	else
+		"$netobsd" -r "$home" --records="$tmp/closed/x"
+	fi 2>"$tmp/err"
+}
+closed
+is "a directory that is not writable" "$? $(cat "$tmp/err")" "1 netobsd: cannot write records to $tmp/closed/x: Permission denied"
 
 # --------------------------------------------------------------------------------------------------- many connections
 
@@ -278,22 +284,7 @@ fi
 # 220,000 UDP streams do not fit in the memory for sorting.  Each has two datagrams, so that records do not come in the
 # order of their ends.
 if have python3; then
-	python3 - "$tmp/many.pcap" <<-'END'
-		import struct, sys
-		n = 220000
-		out = [struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101)]
-		def frame(t, i):
-		    udp = struct.pack(">HHHH", 1024 + i % 50000, 53, 8, 0)
-		    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0, struct.pack(">I", 0x0a000000 + i // 50000), b"\x0a\x01\0\0")
-		    s = sum(struct.unpack(">10H", ip)); s = (s & 0xffff) + (s >> 16); s = (s & 0xffff) + (s >> 16)
-		    ip = ip[:10] + struct.pack(">H", ~s & 0xffff) + ip[12:]
-		    out.append(struct.pack("<IIII", 1000000000 + t // 1000000, t % 1000000, 28, 28) + ip + udp)
-		for i in range(n):
-		    frame(i * 10, i)
-		for i in range(n):
-		    frame(n * 10 + i * 10, i * 7919 % n)
-		open(sys.argv[1], "wb").write(b"".join(out))
-	END
+	python3 "$top/tests/daemon/record/many_streams.py" "$tmp/many.pcap" 220000
 	"$netobsd" -r "$tmp/many.pcap" --records="$tmp/dir/many" --records-fields=end,uid 2>"$tmp/err"
 	is "more connections than fit in the memory for sorting" "$? $(wc -l <"$tmp/dir/many" | tr -d ' ')" "0 220000"
 	check "are sorted" sort -c "$tmp/dir/many"
