@@ -55,9 +55,15 @@ fails() {
 	grep -q -e "$fails_text" "$tmp/failed.err" && [ -z "$(ls -A "$tmp/files")" ]
 }
 
-# cid_of PORT: of a connection from this port
-cid_of() {
-	ctl connections port "$1" | awk 'NR == 2 { print $1 }'
+# ended COUNT: whether COUNT connections to port 7100 have ended and their last segments are observed, by whichever worker
+ended() {
+	[ "$(ctl connections -o state,peerstate -P port 7100 | grep -c '^time-wait:closed$')" -eq "$1" ]
+}
+
+# held SOURCE: whether a connection from this port is established; sets $cid
+held() {
+	cid=$(ctl connections -o cid -P port "$1" state=established)
+	[ -n "$cid" ]
 }
 
 # same_frames FORMAT: whether the capture of connection $cid has exactly the frames with port 41002 that tcpdump captured
@@ -74,8 +80,8 @@ dumper=$!
 wait_for test -s "$tmp/reference"
 start --flight-memory=4M --all-owners # root, which netobsd is not, owns the processes
 in_space python3 "$client" traffic 7100 3 30000
-wait_for ctl connections port 41003 state=time-wait
-cid=$(cid_of 41002)
+wait_for ended 3
+cid=$(ctl connections -o cid -P port 41002)
 check "pcapng: every frame of the connection, byte for byte, and no other" wait_for same_frames pcapng
 check "pcap: the same frames" same_frames pcap
 is "pcap: netobsctl prints that it holds no comments" "$(grep -c 'pcap holds no comments' "$tmp/one.err")" 1
@@ -108,8 +114,7 @@ holder=$!
 exec 5>"$tmp/hold"
 wait_for test -e "$tmp/ready"
 both=$(cat "$tmp/ready")
-wait_for ctl connections port 41500 state=established
-cid=$(cid_of 41500)
+wait_for held 41500
 check "each frame has the process id of its sender" wait_for have_processes
 is "a capture of all connections has none" \
 	"$(ctl write -w "$tmp/held.pcapng" 2>/dev/null; python3 "$client" processes "$tmp/held.pcapng" 7050)" "7050:none 41500:none"
@@ -214,10 +219,10 @@ is "a killed netobsd leaves a complete file or none" "$broken:$(ls -A "$tmp/file
 
 start --flight-memory=8M --workers 2 --control-mode 0666
 in_space python3 "$client" traffic 7100 10 30000
-wait_for ctl connections port 41010 state=time-wait
+wait_for ended 10
 ctl write -w "$tmp/workers" --format pcap tcp 2>/dev/null
 is "frames of several workers are in the order of time" "$(python3 "$client" ordered "$tmp/workers")" \
-	"$(ctl write -w - tcp 2>/dev/null | tshark -r - 2>/dev/null | wc -l)"
+	"$(ctl connections -o insegs,outsegs -P port 7100 | awk -F : '{ sum += $1 + $2 } END { printf "%.0f\n", sum }')"
 is "all connections of several workers are there" \
 	"$(tshark -r "$tmp/workers" -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' 2>/dev/null | wc -l)" 10
 setpriv --reuid=12345 --regid=12345 --clear-groups "$ctl" -s "$socket" write -w - >"$tmp/other" 2>"$tmp/other.err"
