@@ -2,6 +2,7 @@
 
 check_tests += \
 	%D%/cli.sh \
+	%D%/promises.sh \
 	%D%/totals.sh \
 	%D%/unit_file.sh
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs a command on a pseudo-terminal of its own.
 
-    terminal.py [-o FILE] [-e FILE] [-i FILE] [-c] COMMAND...
+    terminal.py [-o FILE] [-e FILE] [-i FILE] [-q TEXT] [-c] COMMAND...
 
 Standard output and standard error are the terminal, or the files of -o and -e.  The content of the file of -i arrives
 on standard input in two parts, the second when the terminal has shown something.  -c: interrupts the command when the
-terminal has shown a line.  Prints what the terminal shows at the end; the file that the environment variable RAW names
-gets all that was written to it.
+terminal has shown a line.  -q: types q when it has shown the text.  Prints what the terminal shows at the end; the file
+that the environment variable RAW names gets all that was written to it.  The exit status is that of the command.
 """
 import fcntl
 import os
@@ -62,9 +62,9 @@ def start(words, files):
     return pid, terminal, slave, sink
 
 
-def mark_end(pid, slave):
+def mark_end(pid, slave, status):
     """Waits for the end of the command.  While the slave is open the kernel loses nothing that was written to it."""
-    os.waitpid(pid, 0)
+    status.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     os.write(slave, END)
 
 
@@ -76,7 +76,8 @@ def main():
         else:
             files[words[0]], words = words[1], words[2:]
     pid, terminal, slave, sink = start(words, files)
-    threading.Thread(target=mark_end, args=(pid, slave)).start()
+    status = []
+    threading.Thread(target=mark_end, args=(pid, slave, status)).start()
     if sink is not None:
         with open(files["-i"], "rb") as file:
             data = file.read()
@@ -91,11 +92,15 @@ def main():
         if interrupt and b"\n" in raw:
             os.kill(pid, signal.SIGINT)
             interrupt = False
+        if "-q" in files and files["-q"].encode() in raw:
+            os.write(terminal, b"q")
+            del files["-q"]
     text = raw.rstrip(END).decode("ascii")
     if "RAW" in os.environ:
         with open(os.environ["RAW"], "w", encoding="ascii") as file:
             file.write(text)
     sys.stdout.write(screen(text.replace("\r\n", "\n")).rstrip("\n") + "\n")
+    sys.exit(status[0])
 
 
 main()

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A first proof of each promise about a running netobsd: what netobsctl does with it, a reload, the metrics.  The other
+# tests of this folder prove them at length.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
+
+client=$top/tests/service/control_client.py
+conf=$tmp/run/netobs.conf metrics=$tmp/run/metrics formulas=$tmp/run/formulas.so
+
+# open FIELD,...: of the connection that stays open, with colons between them
+open() {
+	ctl connections -P -o "$1" proto tcp state established
+}
+
+# get PATH: what netobsd serves at the metrics address
+get() {
+	python3 "$client" http-unix "$metrics" "GET $1 HTTP/1.1" | tr -d '\r' >"$tmp/http"
+	sed '1,/^$/d' "$tmp/http"
+}
+
+# matched NAME COUNT: whether the formula has matched so often
+matched() {
+	ctl formulas "$1" --json | grep -q "\"matched\":$2,"
+}
+
+# observed: whether all segments were observed, up to those of the connections that have ended
+observed() {
+	[ "$(open outbytes,inbytes)" = 3000:70 ] && [ "$(ctl connections --closed --json | wc -l)" -eq 2 ]
+}
+
+# counts_segments: whether the counter has those of all connections; an acknowledgement may be late
+counts_segments() {
+	{
+		ctl connections --closed --json -o client_segments,server_segments | tr -cs '0-9\n' ' '
+		open insegs,outsegs | tr ':' ' '
+	} >"$tmp/segments"
+	reached tcp-segments "$(awk '{ sum += $1 + $2 } END { printf "%.0f\n", sum }' "$tmp/segments")"
+}
+
+# feeds COUNT: whether so many programs receive firings
+feeds() {
+	reached feed.now "$1"
+}
+
+# recorded: whether a capture file is complete
+recorded() {
+	[ -n "$(find "$tmp/files" -name '[!.]*.pcapng')" ]
+}
+
+# ------------------------------------------------------------------------------------------------------------ requests
+
+echo 'formula = {"no-server = tcp-connect-refused where tcps_rport == 7002"}' >"$conf"
+start -c "$conf" --all-owners --closed-connections=100 --flight-memory=8M --metrics "unix:$metrics" \
+	--formula-file "$formulas"
+begin_traffic
+traffic connect open 7001
+port=$answer
+traffic send open 3000
+traffic answer open 70
+traffic connect closed 7001
+traffic close closed
+traffic refused 7002
+wait_for observed
+
+ctl status >"$tmp/status"
+is "status: its version and process" "$(sed -n '1s/, up .*//p' "$tmp/status")" \
+	"netobsd $("$netobsd" --version | sed -n '1s/^netobsd \([0-9.]*\).*/\1/p'), pid $pid"
+check "status: how to attach" grep -q "usdt:/proc/$pid/exe:netobs:tcp__state__change" "$tmp/status"
+is "connections: the open one, with its bytes, its states and its process" \
+	"$(open lport,rport,outbytes,inbytes,peerstate,pid,comm)" "$port:7001:3000:70:established:$traffic:python3"
+cid=$(open cid)
+is "connections: it in detail" "$(ctl connection "$cid" | grep -c "^  connection id  $cid, local, client")" 1
+is "connections: those that have ended, and why" \
+	"$(ctl connections --closed 1h 'reason == "refused"' -o server_port,reason | sed 1d | tr -s ' ')" " 7002 refused"
+is "interfaces" "$(ctl interfaces | awk 'NR == 2 { print $1, $3 }')" "lo up"
+check "counters: each segment once" wait_for counts_segments
+
+# ------------------------------------------------------------------------------------------------- streams and captures
+
+"$ctl" -s "$socket" stream --json --fields probe,ip_saddr,tcp_sport tcp-connect-refused,no-server >"$tmp/stream" &
+reader=$!
+mkdir "$tmp/files"
+"$ctl" -s "$socket" record --on no-server -d "$tmp/files" --after 0s 2>"$tmp/record.err" &
+recorder=$!
+wait_for feeds 2
+traffic refused 7002
+check "stream: the firings of a probe and of a formula" wait_for has_lines "$tmp/stream" 2
+is "stream: the chosen fields" "$(sort "$tmp/stream")" '{"probe":"no-server","ip_saddr":"127.0.0.1","tcp_sport":7002}
+{"probe":"tcp-connect-refused","ip_saddr":"127.0.0.1","tcp_sport":7002}'
+is "probes: one that is streamed is enabled and has fired" "$(ctl probes --json | grep '"tcp-connect-refused"')" \
+	'{"probe":"tcp-connect-refused","enabled":1,"fired":1}'
+check "record: a capture of the connection that was refused" wait_for recorded
+kill "$reader" "$recorder"
+wait "$reader"
+is "stream: SIGTERM has status 0" $? 0
+wait "$recorder"
+is "record: SIGTERM has status 0" $? 0
+file=$(find "$tmp/files" -name '*-no-server-*.pcapng')
+is "record: with its SYN and its RST, and nothing else" "$("$netobsd" -r "$file" --view monitor --print=tcp-receive \
+	--print-fields tcp_flagstr | paste -s -d ' ')" "SYN RST|ACK"
+ctl write -w "$tmp/open.pcapng" --cid "$cid" 2>"$tmp/write.err"
+is "write: the frames of a connection, with its data" "$("$netobsd" -r "$tmp/open.pcapng" --view monitor \
+	--print=connection-end --print-fields cr_client_port,cr_client_bytes,cr_server_bytes | tr '\t' ' ')" "$port 3000 70"
+is "write: tshark finds as many frames as netobsctl has counted" "$(tshark -r "$tmp/open.pcapng" 2>/dev/null | wc -l)" \
+	"$(sed -n '$s/^netobsctl: \([0-9]*\) frames, .*/\1/p' "$tmp/write.err")"
+
+# ------------------------------------------------------------------------------------------------- formulas, the reload
+
+ctl define 'to-a-port = tcp-connect-refused where tcps_rport == 7003' >"$tmp/defined"
+is "define: status" $? 0
+check "define: how to trace it" grep -q "usdt:$formulas:netobs:to__a__port" "$tmp/defined"
+traffic refused 7003 2
+check "define: it counts" wait_for matched to-a-port 2
+is "formulas: the configured one has counted only what it selects" \
+	"$(ctl formulas no-server --json | grep -o '"seen":[0-9]*,"matched":[0-9]*')" '"seen":4,"matched":2'
+check "undefine: status" ctl undefine to-a-port
+is "undefine: it is gone" "$(ctl formulas --json | wc -l)" 1
+echo 'formula = {"no-server = tcp-connect-refused where"}' >"$conf"
+ctl reload >"$tmp/message" 2>&1
+is "reload of a file with a mistake: status" $? 1
+check "reload of a file with a mistake: its line is logged" \
+	grep -q "^netobsd: $conf:1: formula = .*column 38: expected" "$tmp/err"
+echo 'formula = {"other = tcp-connect-refused where tcps_rport == 7004"}' >"$conf"
+ctl reload >"$tmp/message"
+reload_status=$?
+is "reload: the formulas of the file" \
+	"$reload_status $(ctl formulas --json | sed 's/^{"formula":"\([a-z]*\)".*/\1/' | paste -s -d ' ')" "0 other"
+traffic refused 7004 3
+check "reload: a new formula counts" wait_for matched other 3
+is "reload: connections are kept" "$(open cid)" "$cid"
+
+# -------------------------------------------------------------------------------------------------- metrics, the screen
+
+get /metrics >"$tmp/page"
+check "metrics: strict format" python3 "$client" metrics "$tmp/page"
+is "metrics: connections that were refused" \
+	"$(sed -n 's/^netobs_connections_ended_total{proto="tcp",reason="refused"} //p' "$tmp/page")" 7
+is "metrics: a formula" "$(sed -n 's/^netobs_formula_total{name="other"} //p' "$tmp/page")" 3
+is "the page for a browser" "$(get / | grep -cE '^<!DOCTYPE html>|^</html>$')" 2
+is "and its connections" "$(get /connections | grep -c "\"port\":$port,")" 1
+TERM=xterm RAW=$tmp/raw "$top/tests/service/terminal.py" -q 127.0.0.1:7001 "$ctl" -s "$socket" top >"$tmp/screen"
+is "top: q ends it" $? 0
+check "top: it shows the connection" grep -q '127.0.0.1:7001' "$tmp/raw"
+end_traffic
+stop
+is "SIGINT: status" $? 0
+is "netobsd has logged nothing else" "$(grep -v -e 'memory reserved' -e 'reload failed' -e "$conf" "$tmp/err")" ""
+tap_done

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh disable=SC2034
+#
+# For tests of a running netobsd, sourced behind tap.sh: netobsd, $pid, observes the loopback interface of a network
+# namespace, netobsctl sends its requests to $socket, and traffic.py makes the traffic.  At the end every process that
+# the test has left in the background is killed, and what it has mounted at $small is unmounted.  $ctl is a copy of
+# netobsctl that every user may run, wherever this tree lies.
+
+# shellcheck disable=SC2154 # variables of tap.sh
+[ -x "$netobsd" ] || skip_all "netobsd is not built"
+[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
+have python3 ip || skip_all "python3 or ip is not installed"
+space=netobs-run-$$
+# shellcheck disable=SC2154
+small=$tmp/small socket=$tmp/run/control ctl=$tmp/netobsctl
+ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+
+clean_up() {
+	jobs -p >"$tmp/jobs" # not in $(), where dash has no jobs
+	# shellcheck disable=SC2046 # process ids
+	kill -9 $(cat "$tmp/jobs") 2>/dev/null
+	umount "$small" 2>/dev/null
+	ip netns del "$space"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+ip -n "$space" link set lo up
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/run" "$small"
+# shellcheck disable=SC2154
+cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99
+
+# inside COMMAND...: in the namespace
+inside() {
+	ip netns exec "$space" "$@"
+}
+
+ctl() {
+	"$ctl" -s "$socket" "$@"
+}
+
+# ctl_as USER ARGUMENT...: as a user without privileges
+ctl_as() {
+	ctl_user=$1
+	shift
+	setpriv --reuid "$ctl_user" --regid "$ctl_user" --clear-groups "$ctl" -s "$socket" "$@"
+}
+
+# start ARGUMENT...: starts netobsd, and returns when it replies: it then observes every frame.  Its buffer has room for
+# all frames of a test, so that none is dropped while netobsd gets no processor.
+start() {
+	ip netns exec "$space" "$netobsd" -i lo --control "$socket" -B 65536 "$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_while "$pid" ctl status || cat "$tmp/err" >&2
+}
+
+# stop: ends netobsd; its exit status
+stop() {
+	kill -INT "$pid"
+	wait "$pid"
+}
+
+# value NAME: of a counter, 0 if it is not listed
+value() {
+	ctl counters | awk -v name="$1" '$1 == name { value = $2 } END { print value + 0 }'
+}
+
+# reached NAME COUNT: whether the counter is exactly COUNT
+reached() {
+	[ "$(value "$1")" -eq "$2" ]
+}
+
+# has_lines FILE COUNT: whether the file has at least COUNT lines
+has_lines() {
+	[ "$(wc -l <"$1")" -ge "$2" ]
+}
+
+# begin_traffic: starts traffic.py, its pid in $traffic
+begin_traffic() {
+	mkfifo "$tmp/say" "$tmp/said"
+	# shellcheck disable=SC2154
+	ip netns exec "$space" python3 "$top/tests/service/traffic.py" <"$tmp/say" >"$tmp/said" &
+	traffic=$!
+	exec 8>"$tmp/say" 9<"$tmp/said"
+}
+
+# traffic WORD...: a command of traffic.py; returns when it is done, its answer in $answer
+traffic() {
+	printf '%s\n' "$*" >&8
+	read -r answer <&9 || note "no traffic: $*"
+}
+
+# end_traffic: ends traffic.py, and with it its connections
+end_traffic() {
+	echo end >&8
+	exec 8>&- 9<&-
+	wait "$traffic"
+	rm "$tmp/say" "$tmp/said"
+}
