@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Good and bad clients for tests/service/control.sh.
+"""Good and bad clients of the control socket and of the metrics address.
 
     control_client.py raw SOCKET <BYTES        sends its standard input, prints the reply
+    control_client.py requests SOCKET <LINES   makes each line a request; prints the beginning of each reply and its lines
+    control_client.py garbage SOCKET           sends random bytes
     control_client.py stall SOCKET COUNT       opens connections without a request; ends when all are closed
     control_client.py stall-http ADDRESS PORT COUNT
                                                likewise; every other one requests the metrics and does not read them
     control_client.py slow SOCKET              requests all connections and does not read; ends when it is disconnected
-    control_client.py streams COUNT            makes COUNT UDP streams on loopback
+                                               (these three print "ready" when they have connected)
     control_client.py own PORT NAME READY      connects to itself on loopback, as a process with this name; writes its
                                                process id to READY and ends both ends at the end of its input
     control_client.py http ADDRESS PORT LINE   makes one HTTP request
     control_client.py http-unix SOCKET LINE    makes one HTTP request on a Unix socket
+    control_client.py statuses ADDRESS PORT LINE...
+                                               makes HTTP requests; prints the first line of each reply
     control_client.py reply SOCKET READY TEXT  listens, and sends TEXT, with Python's escapes, to one client
     control_client.py fuzz ADDRESS PORT        opens connections with random bytes
-    control_client.py json FILE                checks that every line is a JSON object
+    control_client.py json FILE...             checks that every line is a JSON object
     control_client.py metrics FILE             checks Prometheus text format 0.0.4, strictly
 """
 import json
@@ -25,12 +29,11 @@ import re
 import select
 import socket
 import sys
-import time
 
 
 def unix(path):
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(20)
+    connection.settimeout(60)
     connection.connect(path)
     return connection
 
@@ -42,11 +45,12 @@ def rest(connection):
     return reply
 
 
-def raw(path):
+def converse(path, request):
+    """The reply to a request that may be longer than netobsd reads."""
+    reply = b""
     with unix(path) as connection:
-        reply = b""
         try:
-            connection.sendall(sys.stdin.buffer.read())
+            connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
         except (BrokenPipeError, ConnectionResetError):
             pass
@@ -55,7 +59,21 @@ def raw(path):
                 reply += data
         except ConnectionResetError:  # netobsd has not waited for the rest of the request
             pass
-        sys.stdout.buffer.write(reply)
+    return reply
+
+
+def raw(path):
+    sys.stdout.buffer.write(converse(path, sys.stdin.buffer.read()))
+
+
+def requests(path):
+    for line in sys.stdin:
+        reply = converse(path, line.encode()).decode()
+        print(f"{reply[:6]}: {reply.count(chr(10))} line")
+
+
+def garbage(path):
+    converse(path, random.Random(1).randbytes(1000000))
 
 
 def hold(connections, partial):
@@ -82,7 +100,7 @@ def stall_http(address, port, count):
     for _ in range(int(count)):
         connections.append(socket.socket())
         connections[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connections[-1].settimeout(20)
+        connections[-1].settimeout(60)
         connections[-1].connect((address, int(port)))
     hold(connections, b"GET /metrics HTTP/1.1\r\n\r\n")
 
@@ -91,6 +109,7 @@ def slow(path):
     with unix(path) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(b"connections --json\n")
+        print("ready", flush=True)
         # The disconnection is noticed without reading.
         hung_up = select.poll()
         hung_up.register(connection, 0)
@@ -105,32 +124,26 @@ def slow(path):
             sys.exit("the reply is complete")
 
 
-def streams(count):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
-        sink.bind(("127.0.0.1", 0))
-        for number in range(int(count)):
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-                sender.bind((f"127.0.{1 + number // 250}.{1 + number % 250}", 0))
-                sender.sendto(b"x", sink.getsockname())
-            if number % 200 == 0:
-                time.sleep(0.01)  # no event: the pace of the traffic
-
-
 def request(connection, line):
     with connection:
         try:
             connection.sendall(line.encode() + b"\r\nHost: localhost\r\n\r\n")
         except BrokenPipeError:
             pass
-        sys.stdout.buffer.write(rest(connection))
+        return rest(connection)
 
 
 def http(address, port, line):
-    request(socket.create_connection((address, int(port)), timeout=20), line)
+    sys.stdout.buffer.write(request(socket.create_connection((address, int(port)), timeout=60), line))
 
 
 def http_unix(path, line):
-    request(unix(path), line)
+    sys.stdout.buffer.write(request(unix(path), line))
+
+
+def statuses(address, port, *lines):
+    for line in lines:
+        print(request(socket.create_connection((address, int(port)), timeout=60), line).split(b"\r\n")[0].decode())
 
 
 def reply(path, ready, text):
@@ -147,16 +160,17 @@ def reply(path, ready, text):
 def fuzz(address, port):
     generator = random.Random(1)
     for _ in range(200):
-        with socket.create_connection((address, int(port)), timeout=20) as connection:
+        with socket.create_connection((address, int(port)), timeout=60) as connection:
             connection.sendall(generator.randbytes(generator.randrange(1, 3000)))
             if generator.random() < 0.5:
                 connection.sendall(b"\r\n\r\n")
 
 
-def json_lines(path):
-    lines = pathlib.Path(path).read_text(encoding="ascii").splitlines()
-    if not lines or not all(isinstance(json.loads(line), dict) for line in lines):
-        sys.exit("no JSON objects")
+def json_lines(*paths):
+    for path in paths:
+        lines = pathlib.Path(path).read_text(encoding="ascii").splitlines()
+        if not lines or not all(isinstance(json.loads(line), dict) for line in lines):
+            sys.exit(f"{path}: no JSON objects")
 
 
 SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-z_]+="[^"\\\n]*"(?:,[a-z_]+="[^"\\\n]*")*\})? (-?[0-9]+(?:\.[0-9]+)?)')
@@ -209,13 +223,15 @@ def own(port, name, ready):
 
 COMMANDS = {
     "raw": raw,
+    "requests": requests,
+    "garbage": garbage,
     "stall": stall,
     "stall-http": stall_http,
     "slow": slow,
-    "streams": streams,
     "own": own,
     "http": http,
     "http-unix": http_unix,
+    "statuses": statuses,
     "reply": reply,
     "fuzz": fuzz,
     "json": json_lines,

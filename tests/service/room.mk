@@ -6,19 +6,23 @@ check_tests += \
 	%D%/totals.sh \
 	%D%/unit_file.sh
 
+sanitizers_tests += \
+	%D%/control.sh
+
 all_tests += \
 	%D%/alerts.sh \
 	%D%/closed.sh \
 	%D%/confined.sh \
 	%D%/connections.sh \
 	%D%/connfs.sh \
-	%D%/control.sh \
 	%D%/debug.sh \
 	%D%/formula_names.sh \
 	%D%/formula_storm.sh \
 	%D%/formulas.sh \
 	%D%/lag.sh \
 	%D%/metrics.sh \
+	%D%/places.sh \
+	%D%/processes.sh \
 	%D%/record.sh \
 	%D%/record_live.sh \
 	%D%/service.sh \
@@ -27,6 +31,9 @@ all_tests += \
 	%D%/terminal.sh \
 	%D%/top.sh \
 	%D%/write.sh
+
+all_sanitizers_tests += \
+	%D%/clients.sh
 
 speed_tests += \
 	%D%/speed.sh

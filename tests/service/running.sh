@@ -54,10 +54,10 @@ start() {
 	wait_while "$pid" ctl status || cat "$tmp/err" >&2
 }
 
-# stop: ends netobsd; its exit status
+# stop: ends netobsd; a status that is not 0 is a failed point
 stop() {
 	kill -INT "$pid"
-	wait "$pid"
+	wait "$pid" || not_ok "netobsd ends with status $?" "$tmp/err"
 }
 
 # value NAME: of a counter, 0 if it is not listed

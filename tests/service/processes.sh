@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The processes of connections in the replies of a running netobsd, and who may see them.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
+
+have setpriv || skip_all "setpriv is not installed"
+client=$top/tests/service/control_client.py
+
+# listed PORT: whether the connection is listed
+listed() {
+	[ "$(ctl connections --json state=established port "$1" | wc -l)" -eq 1 ]
+}
+
+# recorded: whether the recorder has frames
+recorded() {
+	ctl status | grep -qE "^recorder +8 MiB, [0-9.]+ s, [1-9][0-9]* frames$"
+}
+
+# settled CID: whether the reply does not wait for the processes any more; it waits a second at most
+settled() {
+	ctl connection "$1" >"$tmp/connection" && ! grep -q 'not found in time$' "$tmp/connection"
+}
+
+# own PORT: a process of root with both ends of a connection; sets $owner, $cid
+own() {
+	rm -f "$tmp/ready" "$tmp/hold"
+	mkfifo "$tmp/hold"
+	ip netns exec "$space" python3 "$client" own "$1" 'a "b' "$tmp/ready" <"$tmp/hold" &
+	owning=$!
+	exec 5>"$tmp/hold"
+	wait_for test -e "$tmp/ready"
+	owner=$(cat "$tmp/ready")
+	wait_for listed "$1"
+	cid=$(ctl connections --json port "$1" | sed 's/.*"near":{"cid":\([0-9]*\).*/\1/')
+	wait_for settled "$cid"
+}
+
+# let_go: the process ends
+let_go() {
+	exec 5>&-
+	wait "$owning"
+}
+
+# owners PORT: the words for both ends
+owners() {
+	ctl connections --json port "$1" | grep -o '"owner":"[a-z-]*"' | sed 's/.*:"\(.*\)"/\1/' | tr '\n' ' '
+}
+
+# closed CID: whether both ends have closed their sockets
+closed() {
+	[ "$(ctl connection "$1" | grep -c "^  process  *$owner .*, has closed the socket\$")" -eq 2 ]
+}
+
+start --all-owners --control-mode 666
+own 7004
+is "connections: processes, without a tracer" \
+	"$(owners 7004):$(ctl connections port 7004 | awk 'NR == 2 { print $(NF - 1), $NF }')" "process process :$owner/a \"b"
+is "connection: the process of both local ends, without a tracer" \
+	"$(grep '^  process' "$tmp/connection" | uniq -c | sed 's/^ *//')" "2   process        $owner (a \"b)"
+is "connection: the process as JSON" \
+	"$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq -c | sed 's/^ *//')" \
+	"2 \"pid\":$owner,\"comm\":\"a \\u0022b\",\"owner\":\"process\""
+is "connections: the process" "$(ctl connections port 7004 | sed -n '2s/.* \([0-9]*\/\)/\1/p')" "$owner/a \"b"
+is "connection: another user does not see the process" \
+	"$(ctl_as 65533 connection "$cid" | grep -c '^  process  *unknown: the socket belongs to another user$')" 2
+let_go
+check "connection: the process that has closed the socket" wait_for closed "$cid"
+stop
+start
+own 7005
+is "connection: the process of another user" \
+	"$(ctl connection "$cid" | grep -c '^  process  *unknown: netobsd may not examine .*; --all-owners permits it$')" 2
+is "connection: the process of another user, as JSON" "$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq)" \
+	'"pid":-1,"comm":"","owner":"hidden"'
+is "connections: processes of other users" "$(ctl connections port 7005 | tail -n 1)" \
+	"processes of other users are hidden: netobsd --all-owners permits them"
+is "as a table of fields" "$(ctl connections -o comm -P port 7005 | sort -u)" -
+let_go
+stop
+start --no-owners
+own 7006
+is "connection: processes are not looked up" "$(ctl connection "$cid" | grep -c '^  process  *unknown: .*--no-owners)$'):$(owners 7006)" \
+	"2:off off "
+let_go
+stop
+start --all-owners --workers 2 --flight-memory 8M
+own 7007
+is "connection: the process, with two workers" "$(ctl connection "$cid" | grep -c "^  process  *$owner (")" 2
+check "status: the recorder" wait_for recorded
+check "status: the recorder, as JSON" eval 'ctl status --json | grep -q "\"recorder_memory\":8388608,\"recorder_span_us\":"'
+check "the memory of the recorder is logged" grep -qE "process lookups, [0-9]+ MiB for the flight recorder$" "$tmp/err"
+let_go
+stop
+
+tap_done
