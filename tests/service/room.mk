@@ -7,7 +7,8 @@ check_tests += \
 	%D%/unit_file.sh
 
 sanitizers_tests += \
-	%D%/control.sh
+	%D%/control.sh \
+	%D%/stream.sh
 
 all_tests += \
 	%D%/alerts.sh \
@@ -27,13 +28,14 @@ all_tests += \
 	%D%/record_live.sh \
 	%D%/service.sh \
 	%D%/slow_output.sh \
-	%D%/stream.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
 	%D%/write.sh
 
 all_sanitizers_tests += \
-	%D%/clients.sh
+	%D%/clients.sh \
+	%D%/stream_files.sh \
+	%D%/stream_readers.sh
 
 speed_tests += \
 	%D%/speed.sh

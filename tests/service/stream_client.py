@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Traffic and clients for tests/service/stream.sh.
+"""Clients and servers for the tests of netobsctl stream.
 
-    stream_client.py send COUNT [PORT]        sends COUNT UDP datagrams to itself on loopback
     stream_client.py most SOCKET COUNT DIR    opens COUNT streams, DIR/ready; the first one does not read; the lines of the
                                               others go to DIR/N, until netobsd ends them; then reads the first one
+    stream_client.py hold SOCKET COUNT READY  opens streams, and READY; holds them to the end of standard input
     stream_client.py torn SOCKET COUNT        opens streams one after the other and closes each in the middle of a line
+    stream_client.py taken DIR                takes the names that a file of udp-send could have within an hour
     stream_client.py check FILE               checks the lines of one stream of whole JSON lines: prints how many there are
                                               and how many were lost; pkt_seq has to agree
     stream_client.py serve SOCKET TEXT COMMAND...
@@ -20,15 +21,14 @@ import selectors
 import socket
 import subprocess
 import sys
+import time
 
 
-def send(count, port=0):
-    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    receiver.bind(("127.0.0.1", port))
-    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sender.connect(receiver.getsockname())
-    for _ in range(count):
-        sender.send(b"datagram")
+def send():
+    """A datagram to this process."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        receiver.sendto(b"datagram", receiver.getsockname())
 
 
 def stream(path, request):
@@ -49,7 +49,7 @@ def stream(path, request):
 def most(path, count, directory):
     clients = [stream(path, b"stream --json udp-send --fields=pkt_seq\n") for _ in range(count - 1)]
     stopped = stream(path, b"stream --json udp-send\n")
-    files = [open(f"{directory}/{i}", "wb") for i in range(1, count)]
+    files = [open(f"{directory}/{i}", "wb", buffering=0) for i in range(1, count)]
     selector = selectors.DefaultSelector()
     for client, file in zip(clients, files):
         selector.register(client, selectors.EVENT_READ, file)
@@ -67,12 +67,27 @@ def most(path, count, directory):
             file.write(data)
 
 
+def hold(path, count, ready):
+    clients = [stream(path, b"stream udp-send\n") for _ in range(count)]
+    pathlib.Path(ready).touch()
+    sys.stdin.read()
+    for client in clients:
+        client.close()
+
+
 def torn(path, count):
     for _ in range(count):
         client = stream(path, b"stream --json udp-send\n")
-        send(1)
+        send()
         client.recv(100)
         client.close()
+
+
+def taken(directory):
+    now = int(time.time())
+    for second in range(now, now + 3600):
+        name = time.strftime("udp-send-%Y%m%dT%H%M%SZ-000001.jsonl.zst", time.gmtime(second))
+        pathlib.Path(directory, name).touch()
 
 
 def check(name):
@@ -123,10 +138,12 @@ def leave(path, command):
 
 def main():
     command, *words = sys.argv[1:]
-    if command == "send":
-        send(*(int(word) for word in words))
-    elif command == "most":
+    if command == "most":
         most(words[0], int(words[1]), words[2])
+    elif command == "hold":
+        hold(words[0], int(words[1]), words[2])
+    elif command == "taken":
+        taken(words[0])
     elif command == "torn":
         torn(words[0], int(words[1]))
     elif command == "check":
