@@ -5,54 +5,26 @@
 # JSON; owners for other users; mistakes; and that two workers fill one ring.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have python3 ip || skip_all "python3 or ip is not installed"
-space=netobs-closed-$$ pid='' socket=$tmp/control
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap 'kill $pid 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
-ip -n "$space" link set lo up
-
-begin_netobsd() {
-	ip netns exec "$space" "$netobsd" -i lo --control "$socket" "$@" >"$tmp/log" 2>&1 &
-	pid=$!
-	wait_for "$build/netobsctl" -s "$socket" status
-}
-
-end_netobsd() {
-	kill "$pid"
-	wait "$pid"
-	pid=''
-}
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
 closed() {
-	"$build/netobsctl" -s "$socket" connections --closed "$@"
+	ctl connections --closed "$@"
 }
 
 # connect NUMBER: connections to port 7001 that carry 1, 2, ... bytes, and then one that is refused by port 7002
 connect() {
-	ip netns exec "$space" python3 - "$1" <<-'PYTHON'
-		import socket, sys
-		listener = socket.create_server(("127.0.0.1", 7001))
-		for number in range(int(sys.argv[1])):
-		    client = socket.create_connection(("127.0.0.1", 7001))
-		    server = listener.accept()[0]
-		    client.sendall(b"x" * (number + 1))
-		    server.recv(100)
-		    client.close()
-		    server.recv(1)
-		    server.close()
-		try:
-		    socket.create_connection(("127.0.0.1", 7002))
-		except ConnectionRefusedError:
-		    pass
-	PYTHON
+	for connect_number in $(seq "$1"); do
+		traffic connect one 7001
+		traffic send one "$connect_number"
+		traffic close one
+	done
+	traffic refused 7002
 }
 
 # ended NUMBER: whether so many connections have ended
 ended() {
-	"$build/netobsctl" -s "$socket" status | grep -q "^ended  *$1,"
+	ctl status | grep -q "^ended  *$1,"
 }
 
 # values ARGUMENT...: the port of the server, its bytes and the reason of each connection
@@ -60,7 +32,8 @@ values() {
 	closed "$@" -o server_port,client_bytes,reason 2>&1 | sed 1d | tr -s ' ' | sed 's/^ //' | paste -s -d ';' -
 }
 
-begin_netobsd --closed-connections 3
+start --closed-connections 3
+begin_traffic
 is "none has ended" "$(closed 1h | wc -l)" 1
 connect 2
 wait_for ended 3
@@ -78,7 +51,7 @@ is "the first ones of the ring" "$(closed --limit 1 --json -o client_bytes)" '{"
 is "as many as there are" "$(closed --limit 3 -o client_bytes | wc -l)" 4
 is "and with an expression" "$(closed 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
 is "and the word where" "$(closed 1h where 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
-is "the time behind =" "$("$build/netobsctl" -s "$socket" connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
+is "the time behind =" "$(ctl connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
 is "in several words" "$(values 1h server_port == 7002)" "7002 0 refused"
 is "JSON" "$(closed 1h --json | python3 -c 'import json, sys; print([json.loads(line)["cr_reason"] for line in sys.stdin])')" \
 	"['fin', 'fin', 'refused']"
@@ -86,7 +59,7 @@ connect 2
 wait_for ended 6
 is "the last ones are kept, and the list says so" "$(values 1h)" \
 	"7001 1 fin;7001 2 fin;7002 0 refused;earlier ones are overwritten: netobsd keeps 3, see --closed-connections"
-is "counters" "$("$build/netobsctl" -s "$socket" counters | grep '^closed\.' | tr -s ' ' | paste -s -d ';' -)" \
+is "counters" "$(ctl counters | grep '^closed\.' | tr -s ' ' | paste -s -d ';' -)" \
 	"closed.now 3;closed.overwritten 3"
 is "JSON has lines of connections only" "$(closed 1h --json 2>"$tmp/err" | grep -c -v '^{.*"cr_reason":.*}$')" 0
 is "and the message is on standard error" "$(cat "$tmp/err")" \
@@ -101,7 +74,7 @@ check "older ones are not in the list" wait_for older
 refuses() {
 	refuses_name=$1 refuses_message=$2
 	shift 2
-	"$build/netobsctl" -s "$socket" "$@" >"$tmp/out" 2>"$tmp/err"
+	ctl "$@" >"$tmp/out" 2>"$tmp/err"
 	is "$refuses_name" "$? $(cat "$tmp/out" "$tmp/err")" "1 netobsctl: $refuses_message"
 }
 
@@ -118,51 +91,37 @@ refuses "blanks" "--closed, -o, --sort and --limit take short values without bla
 refuses "another command" "--closed is an option of the command connections only" status --closed 1m
 refuses "a line break" "the expression is too long or contains a line break" connections --closed 1m 'a
 b'
-end_netobsd
+stop
 
-begin_netobsd
+start
 refuses "a netobsd that keeps none" \
 	"netobsd keeps no connections that have ended: start it with --closed-connections=NUMBER" connections --closed 1h
-end_netobsd
+stop
 
-begin_netobsd --closed-connections=1000 --workers=2 --records="$tmp/records"
+start --closed-connections=1000 --workers=2 --records="$tmp/records"
 connect 40
 wait_for ended 41
 is "the least of many, sorted" "$(closed --sort -start --limit 3 --json -o start)" \
 	"$(closed --json -o start | sort -r | head -n 3)"
 is "all of many, sorted" "$(closed --sort start --json -o start)" "$(closed --json -o start | sort)"
 is "those of two workers" "$(closed 1h --json | grep -c '"cr_reason":"fin"')" 40
-end_netobsd
+stop
 is "and the output of records is complete" "$(grep -c . "$tmp/records")" 41
 
 # Owners: of the user who asks only, if every user may connect to the socket.
-if have runuser && getent passwd daemon >/dev/null; then
-	chmod 755 "$tmp"
-	cp "$build/netobsctl" "$tmp/netobsctl" && chmod 755 "$tmp/netobsctl"
-	begin_netobsd --closed-connections=10 --all-owners --control-mode=0666
-	mkfifo "$tmp/hold"
-	ip netns exec "$space" python3 -c '
-import socket, sys
-listener = socket.create_server(("127.0.0.1", 7001))
-client = socket.create_connection(("127.0.0.1", 7001))
-server = listener.accept()[0]
-open(sys.argv[1]).read()
-client.close()
-' "$tmp/hold" &
-	# owned: whether the process of the open connection is known; the question looks it up
-	owned() {
-		"$build/netobsctl" -s "$socket" connections --json port 7001 | grep -q '"comm":"python3"'
-	}
-	wait_for owned
-	: >"$tmp/hold"
-	wait_for ended 1
-	is "root sees processes" "$(closed 1h -o client_comm,reason | sed 1d | tr -s ' ')" "python3 fin"
-	is "another user does not" \
-		"$(runuser -u daemon -- "$tmp/netobsctl" -s "$socket" connections --closed 1h -o client_pid,client_comm,reason | sed 1d | tr -s ' ')" \
-		" -1 - fin"
-	end_netobsd
-else
-	skip "owners" "runuser or the user daemon is missing"
-fi
+start --closed-connections=10 --all-owners --control-mode=0666
+# owned: whether the processes of both ends of the open connection are known; the request looks them up
+owned() {
+	[ "$(ctl connections --json port 7001 | grep -o '"comm":"python3"' | wc -l)" -eq 2 ]
+}
+traffic connect open 7001
+wait_for owned
+traffic close open
+wait_for ended 1
+is "root sees processes" "$(closed 1h -o client_comm,reason | sed 1d | tr -s ' ')" "python3 fin"
+is "another user does not" \
+	"$(ctl_as 65533 connections --closed 1h -o client_pid,client_comm,reason | sed 1d | tr -s ' ')" " -1 - fin"
+stop
+end_traffic
 
 tap_done

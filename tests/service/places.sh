@@ -7,7 +7,6 @@
 # shellcheck source=tests/service/running.sh
 . "$(dirname "$0")/running.sh"
 
-have setpriv || skip_all "setpriv is not installed"
 client=$top/tests/service/control_client.py
 
 # refused NAME PATTERN ARGUMENT...: netobsd does not start, with one line that matches

@@ -7,7 +7,6 @@
 # shellcheck source=tests/service/running.sh
 . "$(dirname "$0")/running.sh"
 
-have setpriv || skip_all "setpriv is not installed"
 client=$top/tests/service/control_client.py
 
 # listed PORT: whether the connection is listed
@@ -96,4 +95,88 @@ check "the memory of the recorder is logged" grep -qE "process lookups, [0-9]+ M
 let_go
 stop
 
+# ------------------------------------------------------------------------------------------------ fields and expressions
+
+# list ARGUMENT...: of connections
+list() {
+	ctl connections "$@"
+}
+
+# observed: whether all connections are listed; the request looks no process up
+observed() {
+	[ "$(list -o rport,lport -P | wc -l)" -eq 4 ]
+}
+
+# looked_up: whether the process of each is known; counts the requests, each of which waits for a second at most
+looked_up() {
+	requests=$((requests + 1))
+	[ "$(list -o pid,comm,uid -P)" = "$(for _ in 1 2 3 4; do echo "$traffic:python3:0"; done)" ]
+}
+
+# looked_up_times ENDS: whether no request has looked an end up more than once
+looked_up_times() {
+	[ "$(value owner.requests)" -ge "$1" ] && [ "$(value owner.requests)" -le "$(($1 * requests))" ]
+}
+
+start --all-owners
+begin_traffic
+for connection in first second third; do
+	traffic connect "$connection" 7001
+	traffic send "$connection" 100
+done
+traffic udp stream 7002
+wait_for observed
+is "no process is looked up for other fields" "$(value owner.requests)" 0
+requests=0
+check "the processes are looked up on request" wait_for looked_up
+check "each once" looked_up_times 4
+is "they are in the usual table" "$(list | sed 1d | awk '{ print $NF }' | sort -u)" "$traffic/python3"
+# both_ends: whether JSON has the processes of both ends
+both_ends() {
+	[ "$(list --json proto tcp | grep -o "\"pid\":$traffic,\"comm\":\"python3\"" | wc -l)" -eq 6 ]
+}
+check "JSON: of both ends" wait_for both_ends
+check "nor more than once" looked_up_times 7
+is "JSON of fields: the process" "$(list --json -o rtt,comm proto udp)" '{"rtt":null,"comm":"python3"}'
+is "an expression about a process" "$(list -o cid -P where client_pid == "$traffic")" "$(list -o cid -P)"
+
+# A process chooses its name: control characters and markup reach no terminal.
+mkfifo "$tmp/name"
+ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7009 <"$tmp/name" &
+hostile=$!
+exec 5>"$tmp/name"
+hostile_seen() {
+	[ "$(list -o comm -P port 7009)" = '\\x1b[31m<b>\\x07\\x09\:' ]
+}
+check "control characters of a name are escaped" wait_for hostile_seen
+is "in the usual table, too" "$(list port 7009 | sed -n '2s|.*/||p')" '\x1b[31m<b>\x07\x09:'
+exec 5>&-
+wait "$hostile"
+stop
+
+# Another netobsd, which knows no process: an expression about one looks it up, too.
+start --all-owners
+for connection in first second third; do
+	traffic send "$connection" 100
+done
+sending() {
+	[ "$(list -o rport -P proto tcp where client_comm == '"python3"' | sort -u)" = 7001 ]
+}
+check "an expression about a process that is not known yet" wait_for sending
+is "rates have the process from the first table on" "$(list -o comm -P -i 0.1 -c 1 proto tcp | sort -u)" python3
+traffic brief 7012
+brief_listed() {
+	[ "$(list -o rport -P port 7012)" = 7012 ]
+}
+wait_for brief_listed
+is "a socket that is closed has no process" "$(list -o pid -P port 7012)" -
+end_traffic
+both_closed() {
+	[ "$(list -o state -P proto tcp | grep -c established)" -eq 0 ]
+}
+wait_for both_closed
+# A reply that waits takes a second.
+check "no reply waits for processes of connections that have ended" \
+	wait_for timeout 0.9 "$ctl" -s "$socket" connections
+stop
 tap_done

@@ -7,14 +7,14 @@ check_tests += \
 	%D%/unit_file.sh
 
 sanitizers_tests += \
+	%D%/closed.sh \
+	%D%/connections.sh \
 	%D%/control.sh \
 	%D%/stream.sh
 
 all_tests += \
 	%D%/alerts.sh \
-	%D%/closed.sh \
 	%D%/confined.sh \
-	%D%/connections.sh \
 	%D%/connfs.sh \
 	%D%/debug.sh \
 	%D%/formula_names.sh \
@@ -24,6 +24,7 @@ all_tests += \
 	%D%/metrics.sh \
 	%D%/places.sh \
 	%D%/processes.sh \
+	%D%/rates.sh \
 	%D%/record.sh \
 	%D%/record_live.sh \
 	%D%/service.sh \

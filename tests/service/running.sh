@@ -9,7 +9,7 @@
 # shellcheck disable=SC2154 # variables of tap.sh
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have python3 ip || skip_all "python3 or ip is not installed"
+have python3 ip setpriv || skip_all "python3, ip or setpriv is not installed"
 space=netobs-run-$$
 # shellcheck disable=SC2154
 small=$tmp/small socket=$tmp/run/control ctl=$tmp/netobsctl

@@ -9,7 +9,9 @@
     close NAME                    closes it, the client first
     refused PORT [COUNT]          connections to a closed port
     udp NAME PORT [COUNT [SIZE]]  datagrams of the socket NAME, which stays open
+    brief PORT                    a datagram of a socket that is closed at once
     ports NAME FIRST LAST         a datagram of the socket NAME to each of these ports
+    unanswered PORT               a connection to a listener whose queue is full
     receive PORT                  opens the port for datagrams, which are not read
 """
 import socket
@@ -76,9 +78,24 @@ def udp(name, port, count=1, size=1):
         sender(name).sendto(bytes(size), ("127.0.0.1", port))
 
 
+def brief(port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closing:
+        closing.sendto(b"x", ("127.0.0.1", port))
+
+
 def ports(name, first, last):
     for port in range(first, last + 1):
         sender(name).sendto(b"x", ("127.0.0.1", port))
+
+
+def unanswered(port):
+    listener = sockets["listener"] = socket.socket()
+    listener.bind(("127.0.0.1", port))
+    listener.listen(0)
+    for number in range(2):
+        sockets[number] = socket.socket()
+        sockets[number].setblocking(False)
+        sockets[number].connect_ex(("127.0.0.1", port))
 
 
 def receive(port):
@@ -86,7 +103,8 @@ def receive(port):
     sockets[port].bind(("127.0.0.1", port))
 
 
-COMMANDS = {command.__name__: command for command in (connect, send, answer, half, close, refused, udp, ports, receive)}
+COMMANDS = {function.__name__: function
+            for function in (connect, send, answer, half, close, refused, udp, brief, ports, unanswered, receive)}
 socket.setdefaulttimeout(60)
 for line in sys.stdin:
     command, *words = line.split()
