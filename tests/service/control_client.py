@@ -17,6 +17,7 @@
     control_client.py statuses ADDRESS PORT LINE...
                                                makes HTTP requests; prints the first line of each reply
     control_client.py reply SOCKET READY TEXT  listens, and sends TEXT, with Python's escapes, to one client
+    control_client.py lie SOCKET SITES         listens, and answers "sites" with the content of SITES, all else with "ok"
     control_client.py fuzz ADDRESS PORT        opens connections with random bytes
     control_client.py json FILE...             checks that every line is a JSON object
     control_client.py metrics FILE             checks Prometheus text format 0.0.4, strictly
@@ -157,6 +158,21 @@ def reply(path, ready, text):
             connection.sendall(text.encode("ascii").decode("unicode_escape").encode())
 
 
+def lie(path, sites):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(8)
+        print("listening", flush=True)
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                reply = pathlib.Path(sites).read_bytes() if connection.recv(4096) == b"sites\n" else b""
+                try:
+                    connection.sendall(b"ok\n" + reply)
+                except OSError:
+                    pass
+
+
 def fuzz(address, port):
     generator = random.Random(1)
     for _ in range(200):
@@ -233,6 +249,7 @@ COMMANDS = {
     "http-unix": http_unix,
     "statuses": statuses,
     "reply": reply,
+    "lie": lie,
     "fuzz": fuzz,
     "json": json_lines,
     "metrics": metrics,

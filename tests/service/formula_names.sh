@@ -5,47 +5,15 @@
 # user that netobsd runs as, and as others; interrupted requests; files that root must not write; a netobsd that lies.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have ip setpriv readelf || skip_all "ip, setpriv or readelf is not installed"
-space=netobs-names-$$ pid='' ctl=$tmp/netobsctl socket=$tmp/run/control file=$tmp/state/formulas.so liar='' locker=''
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-clean_up() {
-	for process in $pid $liar $locker; do
-		kill -9 "$process" 2>/dev/null
-	done
-	ip netns del "$space"
-	rm -rf "$tmp"
-}
-trap clean_up EXIT
-ip -n "$space" link set lo up
-chmod 755 "$tmp"
-mkdir -m 755 "$tmp/run" "$tmp/state"
-cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99
+have readelf || skip_all "readelf is not installed"
+client=$top/tests/service/control_client.py file=$tmp/state/formulas.so
+mkdir -m 755 "$tmp/state"
 
-ctl() {
-	"$ctl" -s "$socket" "$@"
-}
-
-# ctl_as USER ...
-ctl_as() {
-	ctl_user=$1
-	shift
-	setpriv --reuid "$ctl_user" --regid "$ctl_user" --clear-groups "$ctl" -s "$socket" "$@"
-}
-
-start() {
-	ip netns exec "$space" "$netobsd" -i lo --control "$socket" --formula-file "$file" "$@" >"$tmp/out" 2>"$tmp/err" &
-	pid=$!
-	wait_while "$pid" ctl status
-	wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
-}
-
-stop() {
-	kill -INT "$pid"
-	wait "$pid"
-	pid=
+begin_netobsd() {
+	start --formula-file "$file" "$@"
 }
 
 # names: the names in the file that are not default names, as tracers see them
@@ -69,7 +37,7 @@ refused() {
 # ----------------------------------------------------------------------------------------------------------- as root
 
 printf 'formula = {"first = tcp-connect-refused"}\n' >"$tmp/conf"
-start -c "$tmp/conf" --control-mode 666
+begin_netobsd -c "$tmp/conf" --control-mode 666
 is "a configured formula has its name" "$(names)" "first "
 inode=$(stat -c %i "$file")
 refused "define as root" 0 "" ctl define 'slow-handshake = tcp-connect-established where tcps_srtt_us > 100ms'
@@ -100,19 +68,13 @@ kill -HUP "$pid"
 reloaded() {
 	[ -n "$(site second 2>/dev/null)" ]
 }
-wait_while "$pid" reloaded
+wait_for reloaded
 is "a signal to reload gives a new formula a default name" "$(site second)" formula__04
 refused "netobsctl reload" 0 "" ctl reload
 is "names what has no name and removes the name of what is gone" "$(names)" "again web second "
 
 # An interrupted request leaves a default name; the next one completes it.
-printf '%s\n' 'define left = tcp-send' | python3 -c '
-import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-s.sendall(sys.stdin.read().encode())
-while s.recv(4096):
-    pass' "$socket"
+echo 'define left = tcp-send' | python3 "$client" raw "$socket" >"$tmp/reply"
 is "a formula without a name in the file" "$(site left)" formula__01
 refused "the next request" 0 "" ctl undefine web
 is "names it" "$(names) $(site left)" "left again second  left"
@@ -143,7 +105,7 @@ refused "a user who may not write to the socket" 1 "netobsctl: $socket: Permissi
 	ctl_as 65533 define 'f = tcp-send'
 stop
 
-start --user nobody
+begin_netobsd --user nobody
 refused "the user that netobsd runs as cannot write the file" 2 \
 	"netobsctl: tracers see f as formula__01: $file: Permission denied; run netobsctl as root" ctl_as 65534 define 'f = tcp-send'
 check "its formula is defined" grep -q "usdt:$file:netobs:formula__01 " "$tmp/reply"
@@ -159,7 +121,7 @@ stop
 
 # ------------------------------------------------------------------------------- files that root must not write to
 
-start
+begin_netobsd
 chmod 777 "$tmp/state"
 refused "a directory that others may write to" 2 "netobsctl: tracers see f as formula__01: $tmp/state: is writable by others; chmod go-w" \
 	ctl define 'f = tcp-send'
@@ -180,46 +142,12 @@ mv "$file.moved" "$file"
 is "nothing was written" "$(names)" ""
 refused "afterwards all are named" 0 "" ctl undefine i
 is "by one request" "$(names)" "f g h "
-
-# Readers can lock the file, too: root waits 20 seconds for them, meanwhile the next tests run.
-mkfifo "$tmp/hold"
-python3 -c '
-import fcntl, sys
-file = open(sys.argv[1])
-fcntl.lockf(file, fcntl.LOCK_SH)
-print("locked", flush=True)
-sys.stdin.read()' "$file" <"$tmp/hold" >"$tmp/locked" &
-locker=$!
-exec 3>"$tmp/hold"
-wait_while "$locker" grep -q locked "$tmp/locked"
-{
-	ctl define 'waiting = tcp-send' >"$tmp/waiting" 2>"$tmp/waiting.err"
-	echo "$?" >"$tmp/waiting.status"
-} 3>&- &
-waiting=$!
+stop
 
 # ------------------------------------------------------------------------------------------------ a netobsd that lies
 
-# liar: answers "sites" with the text in $tmp/sites, everything else with "ok"
-cat >"$tmp/liar.py" <<-'PYTHON'
-	import os, socket, sys
-	server = socket.socket(socket.AF_UNIX)
-	server.bind(sys.argv[1])
-	server.listen(8)
-	print("listening", flush=True)
-	while True:
-	    client = server.accept()[0]
-	    request = client.recv(4096).decode()
-	    with open(sys.argv[2], "rb") as sites:
-	        reply = b"ok\n" + (sites.read() if request == "sites\n" else b"")
-	    try:
-	        client.sendall(reply)
-	    except OSError:
-	        pass
-	    client.close()
-PYTHON
 : >"$tmp/sites"
-python3 "$tmp/liar.py" "$tmp/run/liar" "$tmp/sites" >"$tmp/listening" 2>"$tmp/liar.err" 3>&- &
+python3 "$client" lie "$tmp/run/liar" "$tmp/sites" >"$tmp/listening" &
 liar=$!
 wait_while "$liar" grep -q listening "$tmp/listening"
 
@@ -245,12 +173,4 @@ head -c 100000 /dev/zero | tr '\0' a >"$tmp/sites"
 refused "a long reply" 2 "netobsctl: the names of formulas for tracers: the reply is too long" "$ctl" -s "$tmp/run/liar" define 'f = tcp-send'
 check "nothing was written to any of them" cmp "$tmp/state/user/formulas.so" "$tmp/state/copy.so"
 check "nor to the other file" cmp /etc/hostname "$tmp/state/other"
-
-wait "$waiting"
-is "a file that a reader keeps locked" "$(cat "$tmp/waiting.status" "$tmp/waiting.err" | tr '\n' ' ')" \
-	"2 netobsctl: tracers see waiting as formula__04: $file: another process has locked it "
-exec 3>&-
-wait "$locker"
-locker=''
-stop
 tap_done

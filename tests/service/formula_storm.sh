@@ -5,30 +5,13 @@
 # no firing and no count, afterwards all semaphores are 0 and all slots free.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have ip || skip_all "ip is not installed"
 reason=$(tracing_refused)
 [ -z "$reason" ] || skip_all "$reason"
-space=netobs-storm-$$ pid='' socket=$tmp/run/control file=$tmp/run/formulas.so tracer='' staying='' storms=''
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-clean_up() {
-	for process in $pid $tracer $staying $storms; do
-		kill -9 "$process" 2>/dev/null
-	done
-	ip netns del "$space"
-	rm -rf "$tmp"
-}
-trap clean_up EXIT
-ip -n "$space" link set lo up
-chmod 755 "$tmp"
-mkdir -m 755 "$tmp/run"
+file=$tmp/run/formulas.so
 rounds=6 # tracers that attach and detach
-
-ctl() {
-	"$build/netobsctl" -s "$socket" "$@"
-}
 
 # stays KEY: a number of the formula that stays
 stays() {
@@ -39,19 +22,8 @@ stays_is() {
 	[ "$(stays "$1")" = "$2" ]
 }
 
-# connect COUNT: opens connections to a closed port, which are refused
-connect() {
-	ip netns exec "$space" python3 -c '
-import socket, sys
-for _ in range(int(sys.argv[1])):
-    socket.socket().connect_ex(("127.0.0.1", 9))' "$1"
-}
-
-ip netns exec "$space" "$netobsd" -i lo --control "$socket" --immediate --formula-file "$file" \
-	--formula 'stays = tcp-connect-refused' >"$tmp/out" 2>"$tmp/err" &
-pid=$!
-wait_while "$pid" ctl status
-wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
+start --immediate --formula-file "$file" --formula 'stays = tcp-connect-refused'
+begin_traffic
 
 # storm NAME: defines and removes a formula; it may keep its default name while bpftrace is attached there.
 storm() {
@@ -64,6 +36,7 @@ storm() {
 	echo "$round" >"$tmp/rounds.$1"
 }
 
+storms=''
 for name in one two three; do
 	storm "$name" >"$tmp/storm.$name" 2>"$tmp/storm.$name.err" &
 	storms="$storms $!"
@@ -76,11 +49,10 @@ wait_while "$staying" grep -q attached "$tmp/stays"
 connected=0
 for _ in $(seq "$rounds"); do
 	tracer "$tmp/bpf" "usdt:$file:netobs:stays { @firings = count(); }"
-	connect 5
+	traffic refused 9 5
 	connected=$((connected + 5))
-	wait_while "$pid" stays_is matched "$connected"
+	wait_for stays_is matched "$connected"
 	tracer_end
-	tracer=''
 	[ "$(sed -n 's/^@firings: //p' "$tmp/bpf")" = 5 ] || echo "of 5: $(cat "$tmp/bpf")" >>"$tmp/lost"
 	# Whichever names are in the file now.
 	bpftrace -e "BEGIN { exit(); } usdt:$file:netobs:one* { @ = count(); }" >/dev/null 2>&1
@@ -90,19 +62,17 @@ done
 for storm in $storms; do
 	wait "$storm"
 done
-storms=''
 note "$(cat "$tmp"/rounds.* | paste -s -d +) formulas, $connected firings"
 is "every definition and removal succeeds" "$(cat "$tmp"/storm.one "$tmp"/storm.two "$tmp"/storm.three)" ""
 check "no tracer of the formula that stays loses a firing" test ! -e "$tmp/lost"
 tracer=$staying
 tracer_end
-tracer=''
 is "nor does one that is attached all the time" "$(sed -n 's/^@firings: //p' "$tmp/stays")" "$connected"
 is "the counts are exact" "$(stays seen) $(stays matched)" "$connected $connected"
 untraced() {
 	! ctl sites --json | grep -q '"traced":true'
 }
-check "the semaphores are 0" wait_while "$pid" untraced
+check "the semaphores are 0" wait_for untraced
 ctl define 'last = tcp-send' >"$tmp/reply" 2>&1
 is "the next request succeeds" $? 0
 ctl undefine last
@@ -112,8 +82,7 @@ for i in $(seq 63); do
 	ctl define "f$i = tcp-send" >/dev/null 2>"$tmp/reply" || break
 done
 is "all 63 others can be named" "$i $(cat "$tmp/reply")" "63 "
-kill -INT "$pid"
-wait "$pid"
-pid=
+end_traffic
+stop
 is "netobsd warns of nothing" "$(grep -v 'memory reserved' "$tmp/err")" ""
 tap_done

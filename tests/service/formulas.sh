@@ -1,66 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Formulas of a running netobsd: requests that define, remove and list them, reloads, metrics, and tracers.
+# Formulas of a running netobsd: requests that define, remove and list them, reloads, metrics.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have ip || skip_all "ip is not installed"
-space=netobs-formulas-$$ pid='' ctl=$tmp/netobsctl socket=$tmp/run/control tracer=''
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; [ -z "$tracer" ] || kill -9 "$tracer" 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
-ip -n "$space" link set lo up
-chmod 755 "$tmp"
-mkdir -m 755 "$tmp/run"
-cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99 # other users may run it wherever this tree lies
-
-ctl() {
-	"$ctl" -s "$socket" "$@"
-}
+client=$top/tests/service/control_client.py
 
 configure() {
 	printf 'formula = {%s}\n' "$1" >"$tmp/conf"
 }
 
-# launch ...: starts netobsd, and returns when it replies to requests
-launch() {
-	ip netns exec "$space" "$netobsd" -c "$tmp/conf" -i lo --control "$socket" --control-mode 666 --immediate \
-		--metrics "unix:$tmp/run/metrics" --formula-file "$tmp/run/formulas.so" "$@" >"$tmp/out" 2>"$tmp/err" &
-	pid=$!
-	wait_while "$pid" ctl status
-}
-
-start() {
-	launch
-	wait_while "$pid" observing "$pid" 1 || cat "$tmp/err" >&2
-}
-
-# suspended: whether the only capture socket has left the list of those that receive every frame
-suspended() {
-	grep -q ' 88b5 ' "/proc/$pid/net/packet" && ! grep -q ' 0003 ' "/proc/$pid/net/packet"
-}
-
-stop() {
-	kill -INT "$pid"
-	wait "$pid"
-	pid=
-}
-
-# connect: opens a connection to a closed port, which is refused
-connect() {
-	ip netns exec "$space" python3 -c 'import socket; socket.socket().connect_ex(("127.0.0.1", 9))'
-}
-
-# field NAME KEY: a field of the JSON reply about a formula
+# field NAME KEY: a field of the reply about a formula
 field() {
-	ctl formulas --json | python3 -c '
-import json, sys
-for line in sys.stdin:
-	row = json.loads(line)
-	if row["formula"] == sys.argv[1]:
-		print(row[sys.argv[2]])' "$1" "$2"
+	ctl formulas "$1" --json | sed "s/.*\"$2\":\(\"[^\"]*\"\|[^,}]*\).*/\1/; s/\"//g"
 }
 
 # field_is NAME KEY VALUE
@@ -68,22 +23,11 @@ field_is() {
 	[ "$(field "$1" "$2")" = "$3" ]
 }
 
-# metric NAME: netobs_formula_total of a formula
-metric() {
-	python3 -c '
-import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
-reply = b"".join(iter(lambda: s.recv(65536), b"")).decode()
-print(*[line.split()[1] for line in reply.split("\n") if line.startswith("netobs_formula_total{name=\"%s\"}" % sys.argv[2])])
-' "$tmp/run/metrics" "$1"
-}
-
 # ------------------------------------------------------------------------------------------------------ the requests
 
 configure '"refused = tcp-connect-refused", "idle = tcp-connect-established"'
-start
+start -c "$tmp/conf" --control-mode 666 --metrics "unix:$tmp/run/metrics" --formula-file "$tmp/run/formulas.so"
+begin_traffic
 is "configured formulas are listed" "$(ctl formulas | sed -n '2,$s/ .*//p' | tr '\n' ' ')" "refused idle "
 is "the table fits a terminal" "$(ctl formulas | awk 'length($0) > 80')" ""
 ctl formulas refused >"$tmp/reply"
@@ -103,16 +47,17 @@ else
 	skip "completion of formulas" "no bash"
 fi
 is "with the name of their site" "$(field refused site)" refused
-connect
-check "a firing is counted" wait_while "$pid" field_is refused matched 1
-is "in the metrics, too" "$(metric refused)" 1
+traffic refused 9
+check "a firing is counted" wait_for field_is refused matched 1
+is "in the metrics, too" "$(python3 "$client" http-unix "$tmp/run/metrics" "GET /metrics HTTP/1.0" |
+	sed -n 's/^netobs_formula_total{name="refused"} //p')" 1
 ctl define 'closed-port = tcp-connect-refused where tcps_rport == 9 && tcp_flags & RST' >"$tmp/reply"
 is "define" $? 0
 check "the reply shows how to trace it" grep -q "usdt:$tmp/run/formulas.so:netobs:" "$tmp/reply"
 check "and that it is evaluated" grep -qx 'evaluated    for events, always: it is counted' "$tmp/reply"
 ctl define 'other = tcp-connect-refused where tcps_rport == 10' >"$tmp/reply"
-connect
-check "a defined formula is counted" wait_while "$pid" field_is closed-port matched 1
+traffic refused 9
+check "a defined formula is counted" wait_for field_is closed-port matched 1
 is "one whose expression is false is evaluated only" "$(field other seen) $(field other matched)" "1 0"
 ctl define 'closed-port = tcp-send' 2>"$tmp/reply"
 is "a name twice" "$(cat "$tmp/reply")" "netobsctl: there is a formula closed-port already"
@@ -134,12 +79,10 @@ is "all are in the text" "$(ctl formulas | grep -c '^f[0-9]* *request packet no 
 for i in $(seq 61); do
 	ctl undefine "f$i" || break
 done
-if have setpriv; then
-	setpriv --reuid 65533 --regid 65533 --clear-groups "$ctl" -s "$socket" define 'f = tcp-send' 2>"$tmp/reply"
-	check "other users may not define formulas" grep -q 'only root and .* may define formulas' "$tmp/reply"
-	setpriv --reuid 65533 --regid 65533 --clear-groups "$ctl" -s "$socket" formulas >"$tmp/reply"
-	check "they may list them" grep -q '^refused ' "$tmp/reply"
-fi
+ctl_as 65533 define 'f = tcp-send' 2>"$tmp/reply"
+check "other users may not define formulas" grep -q 'only root and .* may define formulas' "$tmp/reply"
+ctl_as 65533 formulas >"$tmp/reply"
+check "they may list them" grep -q '^refused ' "$tmp/reply"
 
 # ------------------------------------------------------------------------------------------------------- the reload
 
@@ -155,34 +98,5 @@ configure '"refused = tcp-connect-refused where"'
 ctl reload >/dev/null 2>&1
 is "a reload with a mistake changes nothing" "$(field refused matched) $(field later seen)" "2 0"
 stop
-
-# ------------------------------------------------------------------------------------------------------- the tracer
-
-reason=$(tracing_refused)
-if [ -z "$reason" ]; then
-	configure '"refused = tcp-connect-refused", "segment = tcp-receive where tcp_dport == 9 uncounted"'
-	launch --on-demand
-	check "without a tracer capture is suspended" wait_while "$pid" suspended
-	connect
-	let_deliver
-	is "nothing is counted on demand" "$(field refused seen) $(field segment seen)" "0 0"
-	tracer "$tmp/traced" "usdt:$tmp/run/formulas.so:netobs:segment {
-		\$tcp = (struct tcpinfo *)arg4; \$pkt = (struct pktinfo *)arg0;
-		printf(\"%d %s %d\\n\", \$tcp->tcp_dport, \$tcp->tcp_flagstr, \$pkt->pkt_seq); }"
-	check "an attached tracer is shown" wait_while "$pid" field_is segment traced True
-	connected() {
-		connect
-		[ -s "$tmp/traced" ] && grep -q '^9 SYN' "$tmp/traced"
-	}
-	check "it receives the firings" wait_while "$tracer" connected
-	check "with the arguments of the probe" grep -q '^9 SYN 1$' "$tmp/traced"
-	tracer_end
-	tracer=''
-	check "and is gone" wait_while "$pid" field_is segment traced False
-	is "the probe itself has not fired" "$(ctl probes --json | grep '"tcp-receive"')" \
-		'{"probe":"tcp-receive","enabled":0,"fired":0}'
-	stop
-else
-	skip "formulas and bpftrace" "$reason"
-fi
+end_traffic
 tap_done

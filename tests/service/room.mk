@@ -10,6 +10,8 @@ sanitizers_tests += \
 	%D%/closed.sh \
 	%D%/connections.sh \
 	%D%/control.sh \
+	%D%/formula_names.sh \
+	%D%/formulas.sh \
 	%D%/stream.sh
 
 all_tests += \
@@ -17,9 +19,9 @@ all_tests += \
 	%D%/confined.sh \
 	%D%/connfs.sh \
 	%D%/debug.sh \
-	%D%/formula_names.sh \
+	%D%/formula_lock.sh \
 	%D%/formula_storm.sh \
-	%D%/formulas.sh \
+	%D%/formula_traced.sh \
 	%D%/lag.sh \
 	%D%/metrics.sh \
 	%D%/places.sh \
