@@ -4,36 +4,8 @@
 # Debug messages: topics at the start, in the file and at run time, and which users may switch them.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have ip || skip_all "ip is not installed"
-space=netobs-debug-$$ pid='' ctl=$tmp/netobsctl socket=$tmp/run/control
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
-ip -n "$space" link set lo up
-chmod 755 "$tmp"
-mkdir -m 755 "$tmp/run"
-cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99 # other users may run it wherever this tree lies
-
-ctl() {
-	"$ctl" -s "$socket" "$@"
-}
-
-interface=lo
-
-# start OPTION...: starts netobsd on $interface and waits until it replies
-start() {
-	ip netns exec "$space" "$netobsd" -i "$interface" --control "$socket" --control-mode 666 "$@" >"$tmp/out" 2>"$tmp/err" &
-	pid=$!
-	wait_for ctl status || cat "$tmp/err" >&2
-}
-
-stop() {
-	kill -INT "$pid"
-	wait "$pid"
-	pid=
-}
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
 # topics: the enabled topics, separated by blanks
 topics() {
@@ -57,7 +29,7 @@ reload() {
 
 # -------------------------------------------------------------------------------------------------------------- off
 
-start
+start --control-mode 666
 is "off by default" "$(topics)" ""
 ip -n "$space" address add 192.0.2.1/32 dev lo
 ctl status >/dev/null
@@ -85,19 +57,12 @@ is "unknown topic: status" $? 1
 check "unknown topic: the list" grep -q "expected topics of config,confine,host,capture,live,owner,query" "$tmp/message"
 is "unknown topic: topics are unchanged" "$(topics)" "host query "
 
-if have setpriv; then
-	other_user="setpriv --reuid 65533 --regid 65533 --clear-groups"
-	# shellcheck disable=SC2086
-	check "another user can read the list" $other_user "$ctl" -s "$socket" debug
-	for operand in off all live; do
-		# shellcheck disable=SC2086
-		is "another user cannot switch: $operand" "$($other_user "$ctl" -s "$socket" debug $operand 2>&1)" \
-			"netobsctl: only root and the user that netobsd runs as may switch debug messages"
-	done
-	is "another user: topics are unchanged" "$(topics)" "host query "
-else
-	skip "permission" "setpriv is not installed"
-fi
+check "another user can read the list" ctl_as 65533 debug
+for operand in off all live; do
+	is "another user cannot switch: $operand" "$(ctl_as 65533 debug $operand 2>&1)" \
+		"netobsctl: only root and the user that netobsd runs as may switch debug messages"
+done
+is "another user: topics are unchanged" "$(topics)" "host query "
 
 ctl debug off >/dev/null
 before=$(messages)

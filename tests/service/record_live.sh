@@ -5,65 +5,46 @@
 # this connection and no other.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have python3 ip tcpdump || skip_all "python3, ip or tcpdump is not installed"
-ctl=$build/netobsctl space=netobs-record-$$ pid='' recorder=''
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap '[ -z "$pid$recorder" ] || kill -9 $pid $recorder 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
-ip -n "$space" link set lo up
+have tcpdump || skip_all "tcpdump is not installed"
 mkdir "$tmp/files"
-socket=$tmp/control
 
-ctl() {
-	"$ctl" -s "$socket" "$@"
-}
-
-# value NAME: of a counter, 0 if it is not listed
-value() {
-	ctl counters | awk -v name="$1" '$1 == name { value = $2 } END { print value + 0 }'
-}
-
-feeds() {
-	[ "$(value feed.now)" -eq "$1" ]
+# record NAME ARGUMENT...: starts netobsctl record for the firings of this name, $recorder
+record() {
+	record_name=$1
+	shift
+	wait_for reached feed.now 0 # netobsd may not have noticed the end of the last one
+	"$ctl" -s "$socket" record --on "$record_name" -d "$tmp/files" "$@" 2>"$tmp/record.err" &
+	recorder=$!
+	wait_while "$recorder" reached feed.now 1 || cat "$tmp/record.err"
 }
 
 has_files() {
 	[ "$(find "$tmp/files" -name '[!.]*' -type f | wc -l)" -ge "$1" ]
 }
 
-ip netns exec "$space" "$netobsd" -i lo --control "$socket" --flight-memory 8M \
-	--formula 'no-server = tcp-connect-refused where tcps_rport >= 7001 && tcps_rport <= 7003' \
-	--formula 'server-closed = tcp-state-change where tcps_lport == 7020 && tcps_state == last-ack' >"$tmp/out" 2>"$tmp/netobsd.err" &
-pid=$!
-wait_while "$pid" ctl status || cat "$tmp/netobsd.err"
-"$ctl" -s "$socket" record --on no-server -d "$tmp/files" --after 200ms >"$tmp/out" 2>"$tmp/err" &
-recorder=$!
-wait_while "$recorder" feeds 1 || cat "$tmp/err"
+start --flight-memory 8M --formula 'no-server = tcp-connect-refused where tcps_rport >= 7001 && tcps_rport <= 7003' \
+	--formula 'server-closed = tcp-state-change where tcps_lport == 7020 && tcps_state == last-ack'
+begin_traffic
+record no-server --after 200ms
 
 # Refused connections of the formula and others, and connections that carry data, all at the same time.
-ip netns exec "$space" python3 -c '
-import socket
-server = socket.create_server(("127.0.0.1", 0))
-clients = []
-for port in (7001, 7010, 7002, 7011, 7003):
-    client = socket.create_connection(server.getsockname())
-    clients.append((client, server.accept()[0]))
-    try:
-        socket.create_connection(("127.0.0.1", port))
-    except ConnectionRefusedError:
-        pass
-    for client, accepted in clients:
-        client.sendall(b"x" * 1000)
-        accepted.recv(1000)
-'
+clients=''
+for port in 7001 7010 7002 7011 7003; do
+	traffic connect "$port" 7020
+	clients="$clients $port"
+	traffic refused "$port"
+	for client in $clients; do
+		traffic send "$client" 1000
+	done
+done
 check "files are written" wait_for has_files 3
 kill "$recorder"
 wait "$recorder"
 is "SIGTERM: status" $? 0
-recorder=
-is "statistics" "$(sed 's/ with.*bytes//; s| of /[^,]*||' "$tmp/err")" "netobsctl: 3 triggers: 3 files, 0 merged, \
+is "statistics" "$(sed 's/ with.*bytes//; s| of /[^,]*||' "$tmp/record.err")" "netobsctl: 3 triggers: 3 files, 0 merged, \
 0 over a limit, 0 over the rate, 0 over the queue, 0 without connection, 0 failed, 0 waiting; 0 lines of netobsd lost"
 for port in 7001 7002 7003; do
 	frames=''
@@ -76,38 +57,25 @@ for port in 7001 7002 7003; do
 done
 
 # The whole connection, also what came long before the firing.
-"$ctl" -s "$socket" record --on server-closed -d "$tmp/files" --after 0s --format pcap >"$tmp/out" 2>"$tmp/err" &
-recorder=$!
-wait_while "$recorder" feeds 1 || cat "$tmp/err"
-ip netns exec "$space" python3 -c '
-import socket
-server = socket.create_server(("127.0.0.1", 7020))
-client = socket.create_connection(server.getsockname())
-accepted = server.accept()[0]
-for i in range(20):
-    client.sendall(b"x" * 100)
-    accepted.recv(100)
-client.close()
-accepted.close()
-'
+record server-closed --after 0s --format pcap
+traffic connect whole 7020
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	traffic send whole 100
+done
+traffic close whole
 check "the last state of a connection: a file" wait_for has_files 4
 kill "$recorder"
 wait "$recorder"
-recorder=
 file=$(find "$tmp/files" -name '*.pcap')
 is "it has all data of the connection" \
 	"$(tcpdump -nr "$file" 'dst port 7020 and tcp[tcpflags] & tcp-push != 0' 2>/dev/null | wc -l)" 20
 is "and no other frame" "$(tcpdump -nr "$file" 'not port 7020' 2>/dev/null | wc -l)" 0
 
 # netobsd ends.
-"$ctl" -s "$socket" record --on no-server -d "$tmp/files" >"$tmp/out" 2>"$tmp/err" &
-recorder=$!
-wait_while "$recorder" feeds 1 || cat "$tmp/err"
-kill "$pid"
-wait "$pid"
-pid=
+record no-server
+stop
 wait "$recorder"
-is "netobsd ends: status and message" "$?:$(tail -n 1 "$tmp/err")" "1:netobsctl: netobsd has ended"
-recorder=
+is "netobsd ends: status and message" "$?:$(tail -n 1 "$tmp/record.err")" "1:netobsctl: netobsd has ended"
 
+end_traffic
 tap_done

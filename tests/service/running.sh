@@ -4,13 +4,13 @@
 # For tests of a running netobsd, sourced behind tap.sh: netobsd, $pid, observes the loopback interface of a network
 # namespace, netobsctl sends its requests to $socket, and traffic.py makes the traffic.  At the end every process that
 # the test has left in the background is killed, and what it has mounted at $small is unmounted.  $ctl is a copy of
-# netobsctl that every user may run, wherever this tree lies.
+# netobsctl that every user may run, wherever this tree lies; $interface may be changed.
 
 # shellcheck disable=SC2154 # variables of tap.sh
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 [ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
 have python3 ip setpriv || skip_all "python3, ip or setpriv is not installed"
-space=netobs-run-$$
+space=netobs-run-$$ interface=lo
 # shellcheck disable=SC2154
 small=$tmp/small socket=$tmp/run/control ctl=$tmp/netobsctl
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
@@ -49,7 +49,7 @@ ctl_as() {
 # start ARGUMENT...: starts netobsd, and returns when it replies: it then observes every frame.  Its buffer has room for
 # all frames of a test, so that none is dropped while netobsd gets no processor.
 start() {
-	ip netns exec "$space" "$netobsd" -i lo --control "$socket" -B 65536 "$@" >"$tmp/out" 2>"$tmp/err" &
+	ip netns exec "$space" "$netobsd" -i "$interface" --control "$socket" -B 65536 "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	wait_while "$pid" ctl status || cat "$tmp/err" >&2
 }

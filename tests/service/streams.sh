@@ -16,8 +16,12 @@ fire() {
 # stream NAME ARGUMENT...: starts a stream to $tmp/NAME, its pid in $reader; returns when it receives lines
 streams=''
 stream() {
-	stream_name=$1 stream_count=$(value feed.now)
+	stream_name=$1 stream_count=0
 	shift
+	for stream_reader in $streams; do
+		! kill -0 "$stream_reader" 2>/dev/null || stream_count=$((stream_count + 1))
+	done
+	wait_for reached feed.now "$stream_count" # netobsd may not have noticed the end of another one
 	"$ctl" -s "$socket" stream "$@" >"$tmp/$stream_name" 2>"$tmp/$stream_name.err" &
 	reader=$!
 	streams="$streams $reader"
