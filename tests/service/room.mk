@@ -30,17 +30,18 @@ all_tests += \
 	%D%/record.sh \
 	%D%/record_live.sh \
 	%D%/service.sh \
-	%D%/slow_output.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
 	%D%/write.sh
 
 all_sanitizers_tests += \
 	%D%/clients.sh \
+	%D%/slow_output.sh \
 	%D%/stream_files.sh \
 	%D%/stream_readers.sh
 
 speed_tests += \
+	%D%/ends_soon.sh \
 	%D%/speed.sh
 
 %D%/speed.log: bench/gentrace

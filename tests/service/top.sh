@@ -5,25 +5,17 @@
 # netobsd that goes away and comes back, and the terminal afterwards.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have python3 ip tmux || skip_all "python3, ip or tmux is not installed"
-space=netobs-top-$$ pid='' talk='' socket=$tmp/control terminals=0
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
+have tmux || skip_all "tmux is not installed"
+NETOBSD=$netobsd # for histories
+export NETOBSD
+terminals=0
 terminal() {
 	tmux -f /dev/null -S "$tmp/tmux$terminals" "$@"
 }
-NETOBSD=$netobsd # for histories
-export NETOBSD
-trap 'kill -9 $pid $talk 2>/dev/null; terminal kill-server 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
-ip -n "$space" link set lo up
-
-begin_netobsd() {
-	ip netns exec "$space" "$netobsd" -i lo --all-owners --control "$socket" "$@" >"$tmp/log" 2>&1 &
-	pid=$!
-	wait_for "$build/netobsctl" -s "$socket" status
-}
+trap 'terminal kill-server 2>/dev/null; clean_up' EXIT
 
 # begin_top COMMAND: in a terminal of 80x24, between two records of its settings
 begin_top() {
@@ -52,35 +44,26 @@ sees() {
 	fi
 }
 
+# awaits PATTERN: the screen comes to have such a line; another screen is a failed point
+awaits() {
+	wait_for shows "$1" || {
+		screen >"$tmp/screen"
+		not_ok "a screen with $1" "$tmp/screen"
+	}
+}
+
 keys() {
 	terminal send-keys "$@"
 }
 
-begin_netobsd --flight-memory=8M
+start --all-owners --flight-memory=8M
 # Four connections to port 7001, over which 100, 200, 300 and 400 bytes are sent every tenth of a second.
-ip netns exec "$space" python3 - "$tmp/ready" <<'PYTHON' &
-import os, socket, sys, time
-
-listener = socket.create_server(("127.0.0.1", 7001))
-held = []
-for number in range(4):
-    client = socket.create_connection(("127.0.0.1", 7001))
-    held.append((client, listener.accept()[0]))
-open(sys.argv[1], "w").close()
-end = time.monotonic() + 1800  # it is ended with the test
-while time.monotonic() < end:
-    if os.path.exists(sys.argv[1] + ".close") and held[2] is not None:
-        for end_of_connection in held[2]:
-            end_of_connection.close()
-        held[2] = None
-    for number, (client, server) in enumerate(filter(None, held)):
-        client.sendall(bytes(100 * (number + 1)))
-        server.recv(1000)
-    time.sleep(0.1) # no event: the pace of the sender
-PYTHON
-talk=$!
-wait_for test -e "$tmp/ready"
-run_top="'$build/netobsctl' -s '$socket' top -i 0.5"
+begin_traffic
+for bytes in 100 200 300 400; do
+	traffic connect "$bytes" 7001
+	traffic pace "$bytes" "$bytes"
+done
+run_top="'$ctl' -s '$socket' top -i 0.5"
 
 begin_top "$run_top"
 sees "the connections and their rates" '^4 connections .* out [1-9][0-9.]*K/s +every 0.5 s +by outbytes'
@@ -123,7 +106,7 @@ sees "Enter: one connection" '^  connection id  [0-9]+, local'
 sees "with the line for a tracer" '^Tracer:  bpftrace -e .usdt:/proc/[0-9]+/exe:netobs:tcp__state__change'
 # The second highest rate, which is that of the connection with 300 bytes.
 terminal resize-window -x 200 -y 24
-wait_for shows "^Tracer: .*'$"
+awaits "^Tracer: .*'$"
 program=$(screen | sed -n "s/^Tracer:  bpftrace -e '\\(.*\\)'$/\\1/p")
 cid=$(screen | sed -n 's/^  connection id *\([0-9]*\),.*/\1/p' | head -n 1)
 keys w
@@ -145,10 +128,10 @@ sees "Esc: its details" '^  connection id  [0-9]+, local'
 reason=$(tracing_refused)
 if [ -n "$reason" ]; then
 	skip "the tracer sees this connection" "$reason"
-	touch "$tmp/ready.close"
+	traffic close 300
 else
 	tracer "$tmp/trace" "$program"
-	touch "$tmp/ready.close"
+	traffic close 300
 	wait_for grep -q tcp__state__change "$tmp/trace"
 	check "the tracer sees this connection" grep -q tcp__state__change "$tmp/trace"
 	tracer_end
@@ -156,9 +139,9 @@ fi
 sees "its details when it has ended" '^  state          (time-wait|closed)'
 keys Escape / 'state established' Enter
 sees "Esc: the list again" '^STATE +LOCAL +REMOTE'
-wait_for shows '^3 connections'
+awaits '^3 connections'
 keys Enter
-wait_for shows '^Packets: w'
+awaits '^Packets: w'
 keys / C-u 'port 9' Enter
 sees "conditions that the connection does not match: still its details" '^  connection id  [0-9]+, local'
 keys l
@@ -188,11 +171,10 @@ terminal resize-window -x 1 -y 1
 terminal resize-window -x 80 -y 24
 sees "and 80x24 again" '^STATE +LOCAL +REMOTE .*PROCESS'
 
-kill "$pid"
-wait "$pid"
+stop
 sees "netobsd has gone away" 'no netobsd is listening there'
 sees "nothing is shown that is not known" '^0 connections'
-begin_netobsd
+start --all-owners
 sees "netobsd is back" '^3 connections .* out [1-9]'
 sees "with processes, without a tracer and a flight recorder" '^established .* python3'
 mkfifo "$tmp/hold"
@@ -215,8 +197,8 @@ is "and its former screen" "$(screen | grep -c STATE)" 0
 # The process that top is, not its shell: the one with this socket among its arguments.
 for signal in TERM SEGV; do
 	begin_top "$run_top"
-	wait_for shows '^3 connections'
-	kill -"$signal" "$(pgrep -x -f "$build/netobsctl -s $socket top -i 0.5")"
+	awaits '^[1-9][0-9]* connections'
+	kill -"$signal" "$(pgrep -x -f "$ctl -s $socket top -i 0.5")"
 	wait_for test -s "$tmp/after"
 	check "SIG$signal: the terminal has the settings that it had" cmp "$tmp/before" "$tmp/after"
 	is "SIG$signal: and its former screen" "$(screen | grep -c STATE)" 0
@@ -226,7 +208,7 @@ done
 mistake() {
 	mistake_name=$1 mistake_pattern=$2
 	shift 2
-	"$build/netobsctl" -s "$socket" top "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	"$ctl" -s "$socket" top "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	is "$mistake_name: status" $? 1
 	check "$mistake_name: message" grep -qE "^netobsctl: $mistake_pattern" "$tmp/err"
 }
@@ -247,17 +229,19 @@ done
 # The terminal goes away in the list and in the prompt, and no SIGHUP ends top, because it does not control it.
 for key in '' /; do
 	is "the terminal is gone${key:+, at a prompt}" "$(python3 "$top/tests/service/lost_terminal.py" "$key" \
-		"$build/netobsctl" -s "$socket" top -i 86400)" "1 netobsctl: the terminal is gone"
+		"$ctl" -s "$socket" top -i 86400)" "1 netobsctl: the terminal is gone"
 done
 
 begin_top "$run_top --sort pid"
-wait_for shows ' by pid$'
+awaits ' by pid$'
 keys r
 sees "r: the reverse order of a field that s does not reach" 'by -pid$'
 # The sequences of a VT100 contain delays, "$<2>", and lead to no other screen.
 begin_top "TERM=vt100 $run_top"
-wait_for shows '^3 connections'
-kill "$(pgrep -x -f "$build/netobsctl -s $socket top -i 0.5")"
+awaits '^[1-9][0-9]* connections'
+kill "$(pgrep -x -f "$ctl -s $socket top -i 0.5")"
 wait_for test -s "$tmp/after"
 is "a VT100 shows no delays" "$(screen | grep -c -e '[$]<')" 0
+end_traffic
+stop
 tap_done

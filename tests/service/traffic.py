@@ -5,6 +5,7 @@
     connect NAME PORT [SOURCE]    a TCP connection between two sockets of this process; answers with the client's port
     send NAME BYTES               from the client to the server, which reads them
     answer NAME BYTES             from the server to the client, which reads them
+    pace NAME BYTES               from now on so much from the client to the server every tenth of a second
     half NAME                     the client ends its half, and the server reads the end
     close NAME                    closes it, the client first
     refused PORT [COUNT]          connections to a closed port
@@ -16,8 +17,11 @@
 """
 import socket
 import sys
+import threading
+import time
 
-listeners, connections, sockets = {}, {}, {}
+listeners, connections, sockets, paced = {}, {}, {}, {}
+changing = threading.Lock()  # of what is paced
 
 
 def receive_all(sender, receiver, size):
@@ -48,6 +52,21 @@ def answer(name, size):
     receive_all(server, client, size)
 
 
+def keep_pace():
+    while True:
+        with changing:
+            for name, size in paced.items():
+                send(name, size)
+        time.sleep(0.1)  # no event: the pace of the traffic
+
+
+def pace(name, size):
+    if not paced:
+        threading.Thread(target=keep_pace, daemon=True).start()
+    with changing:
+        paced[name] = size
+
+
 def half(name):
     client, server = connections[name]
     client.shutdown(socket.SHUT_WR)
@@ -55,6 +74,8 @@ def half(name):
 
 
 def close(name):
+    with changing:
+        paced.pop(name, None)
     client, server = connections.pop(name)
     client.close()
     server.recv(1)
@@ -104,7 +125,7 @@ def receive(port):
 
 
 COMMANDS = {function.__name__: function
-            for function in (connect, send, answer, half, close, refused, udp, brief, ports, unanswered, receive)}
+            for function in (connect, send, answer, pace, half, close, refused, udp, brief, ports, unanswered, receive)}
 socket.setdefaulttimeout(60)
 for line in sys.stdin:
     command, *words = line.split()
