@@ -8,19 +8,7 @@
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 
 # A capture of 100 UDP datagrams of 60 bytes, one per millisecond, written here so that every byte is known.
-python3 - "$tmp/udp.pcap" <<'PYTHON' || exit 99
-import struct, sys
-with open(sys.argv[1], "wb") as out:
-    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-    for i in range(100):
-        udp = struct.pack("!HHHH", 1000 + i, 53, 26, 0) + bytes(18)
-        ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 46, i, 0, 64, 17, 0, bytes([192, 0, 2, 1]), bytes([192, 0, 2, 2]))
-        total = sum(struct.unpack("!10H", ip))
-        total = (total & 0xffff) + (total >> 16)
-        ip = ip[:10] + struct.pack("!H", 0xffff - total) + ip[12:]
-        frame = bytes(12) + b"\x08\x00" + ip + udp
-        out.write(struct.pack("<IIII", 1000, i * 1000, len(frame), len(frame)) + frame)
-PYTHON
+python3 "$top/tests/service/cli_files.py" udp >"$tmp/udp.pcap" || exit 99
 file=$tmp/udp.pcap
 
 # run NAME STATUS ARGUMENT...: runs netobsd; ok if it exits with STATUS and prints nothing on standard error
@@ -185,8 +173,7 @@ else
 fi
 printf 'x\033[31m\n' >"$tmp/$(printf 'a\033[31mb')"
 complains "a file name cannot colour the terminal" 1 'a\\x1b\[31mb is not' -r "$tmp/$(printf 'a\033[31mb')"
-python3 -c 'import struct, sys
-sys.stdout.buffer.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 231))' >"$tmp/dbus.pcap"
+python3 "$top/tests/service/cli_files.py" dbus >"$tmp/dbus.pcap"
 complains "link type" 1 "DBUS (231) is not supported; .*EN10MB" -r "$tmp/dbus.pcap"
 
 if [ "$(id -u)" -eq 0 ] && have setpriv; then
@@ -225,23 +212,12 @@ for packer in gzip zstd; do
 	check "$packer: truncated data" grep -q "the $packer data break off" "$tmp/err"
 done
 
-# windowed LOG: the file as a zstd frame of one raw block, with a window of 2^LOG bytes (RFC 8878 section 3.1.1.1)
-windowed() {
-	python3 -c 'import sys
-data = sys.stdin.buffer.read()
-block = (len(data) << 3 | 1).to_bytes(3, "little") + data
-sys.stdout.buffer.write(bytes([0x28, 0xb5, 0x2f, 0xfd, 0, int(sys.argv[1]) - 10 << 3]) + block)' "$1" <"$file" >"$tmp/windowed"
-}
-if have python3; then
-	windowed 27
-	summary -r "$tmp/windowed"
-	is "zstd with a window of 128 MiB" "$(counter frames)" 100
-	windowed 31
-	complains "zstd with a window of 2 GiB" 1 \
-		"is not a readable capture: the zstd data need a window of more than 128 MiB .*zstd -d --long=31" -r "$tmp/windowed"
-else
-	skip "zstd windows" "python3 is not installed"
-fi
+python3 "$top/tests/service/cli_files.py" window 27 <"$file" >"$tmp/windowed"
+summary -r "$tmp/windowed"
+is "zstd with a window of 128 MiB" "$(counter frames)" 100
+python3 "$top/tests/service/cli_files.py" window 31 <"$file" >"$tmp/windowed"
+complains "zstd with a window of 2 GiB" 1 \
+	"is not a readable capture: the zstd data need a window of more than 128 MiB .*zstd -d --long=31" -r "$tmp/windowed"
 
 summary -r "$top/tests/captures/gre-two-link-types.pcapng"
 is "interfaces of different link types and snapshot lengths" "$(counter frames) $(counter capture.damaged)" "7 0"
@@ -307,7 +283,7 @@ complains "--wait-probes: no such probe" 1 'there is no probe "tcp-nonsense"' -r
 complains "--wait-probes gives up after its time" 0 "no tracer enabled udp-send within 0.1 s" -r "$file" --wait-tracer=0.1 \
 	--wait-probes=udp-send
 complains "--wait-tracer gives up after its time" 0 "no tracer attached within 0.1 s" -r "$file" --wait-tracer=0.1
-"$netobsd" -r "$file" --pace=0.01 --print=udp-send >"$tmp/out" &
+"$netobsd" -r "$file" --pace=0.001 --print=udp-send >"$tmp/out" &
 pid=$!
 wait_for test -s "$tmp/out"
 kill -INT "$pid"

@@ -150,9 +150,7 @@ elif ! have setpriv; then
 else
 	begin "$netobsd" -i lo --promiscuous --print --summary
 	confined "observation started by root" "$uid" $none
-	python3 -c 'import socket
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.sendto(b"hello", ("127.0.0.1", 9))'
+	echo brief 9 | python3 "$top/tests/service/traffic.py" >"$tmp/answer"
 	wait_for grep -q 'udp-send' "$tmp/out"
 	finish
 	is "observation started by root: ends well" $? 0
@@ -228,23 +226,20 @@ fi
 # ---------------------------------------------------------------------------------------------------------- tracers
 
 # traced NAME COMMAND...: compares the count of a tracer with the printed firings of a replay that waits for the tracer while
-# it is confined.  A tracer that is delayed between its probes may miss firings; one that cannot attach always does.
+# it is confined.  It is stopped until both probes are attached, because it waits for the first one only.
 traced() {
 	traced_name=$1
 	shift
-	for _ in 1 2 3; do
-		begin "$@" -r "$file" --wait-tracer=120 --print
-		tracer "$tmp/bpftrace" "usdt:$netobsd:netobs:ip__receive { @n = count(); }
-			usdt:$netobsd:netobs:tcp__state__change { @n = count(); }"
-		wait "$pid"
-		traced_status=$?
-		tracer_end
-		counted=$(sed -n 's/^@n: //p' "$tmp/bpftrace")
-		printed=$(grep -cE ' (ip-receive|tcp-state-change) ' "$tmp/out")
-		[ "$counted" != "$printed" ] || break
-	done
-	is "$traced_name: status" "$traced_status $(cat "$tmp/err")" "0 "
-	is "$traced_name: as many firings counted as printed" "$counted" "$printed"
+	begin "$@" -r "$file" --wait-tracer=120 --print
+	kill -STOP "$pid"
+	tracer "$tmp/bpftrace" "usdt:$netobsd:netobs:ip__receive { @n = count(); }
+		usdt:$netobsd:netobs:tcp__state__change { @n = count(); }"
+	kill -CONT "$pid"
+	wait "$pid"
+	is "$traced_name: status" "$? $(cat "$tmp/err")" "0 "
+	tracer_end
+	is "$traced_name: as many firings counted as printed" "$(sed -n 's/^@n: //p' "$tmp/bpftrace")" \
+		"$(grep -cE ' (ip-receive|tcp-state-change) ' "$tmp/out")"
 }
 
 refused=$(tracing_refused)
@@ -253,12 +248,8 @@ if [ -n "$refused" ]; then
 else
 	traced "tracers with the filter on" "$netobsd"
 	# MemoryDenyWriteExecute= of systemd: first as the kernel does it, which survives exec.
-	mdwe='import ctypes, os, sys
-if ctypes.CDLL(None, use_errno=True).prctl(65, 1, 0, 0, 0) != 0:
-    sys.exit(77)
-os.execv(sys.argv[1], sys.argv[1:])'
-	if python3 -c "$mdwe" /bin/true; then
-		traced "tracers while no memory may become executable" python3 -c "$mdwe" "$netobsd"
+	if python3 "$top/tests/service/no_exec_memory.py" /bin/true; then
+		traced "tracers while no memory may become executable" python3 "$top/tests/service/no_exec_memory.py" "$netobsd"
 	else
 		skip "tracers while no memory may become executable" "the kernel has no PR_SET_MDWE"
 	fi

@@ -3,6 +3,7 @@
 check_tests += \
 	%D%/cli.sh \
 	%D%/promises.sh \
+	%D%/service.sh \
 	%D%/totals.sh \
 	%D%/unit_file.sh
 
@@ -29,7 +30,6 @@ all_tests += \
 	%D%/rates.sh \
 	%D%/record.sh \
 	%D%/record_live.sh \
-	%D%/service.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
 	%D%/write.sh
@@ -42,6 +42,7 @@ all_sanitizers_tests += \
 
 speed_tests += \
 	%D%/ends_soon.sh \
-	%D%/speed.sh
+	%D%/speed.sh \
+	%D%/watchdog.sh
 
 %D%/speed.log: bench/gentrace

@@ -75,7 +75,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	complains "root: a file of another user" "cannot read .*: $tmp/shared/netobs.conf belongs to user 65533; chown root " \
 		-c "$tmp/shared/netobs.conf" -i lo
 	chown 65533 "$tmp/shared"
-	! have setpriv || setpriv --reuid 65533 --clear-groups "$netobsd" -c "$tmp/shared/netobs.conf" -i lo --check-config 2>"$tmp/err"
+	copy=$(private_netobsd) || exit 99
+	setpriv --reuid 65533 --clear-groups "$copy" -c "$tmp/shared/netobs.conf" -i lo --check-config 2>"$tmp/err"
 	is "another user: any file" "$(cat "$tmp/err")" ""
 else
 	skip "files that others can write" "this is not root"
@@ -100,11 +101,9 @@ fi
 chmod 0 "$conf"
 if [ "$(id -u)" -ne 0 ]; then
 	complains "a file that cannot be read" "cannot read $conf: Permission denied" -c "$conf"
-elif have setpriv; then
-	setpriv --reuid nobody --regid nogroup --clear-groups "$netobsd" -i lo -c "$conf" 2>"$tmp/err"
-	is "a file that cannot be read" "$? $(cat "$tmp/err")" "1 netobsd: cannot read $conf: Permission denied"
 else
-	skip "a file that cannot be read" "no setpriv"
+	setpriv --reuid nobody --regid nogroup --clear-groups "$copy" -i lo -c "$conf" 2>"$tmp/err"
+	is "a file that cannot be read" "$? $(cat "$tmp/err")" "1 netobsd: cannot read $conf: Permission denied"
 fi
 
 # ----------------------------------------------------------------------------------------------------------- reload
@@ -116,8 +115,7 @@ half=$((size / 2))
 
 # drained: whether the pipe is empty
 drained() {
-	python3 -c 'import fcntl, struct, sys, termios
-sys.exit(struct.unpack("i", fcntl.ioctl(3, termios.FIONREAD, bytes(4)))[0] > 0)' 3<&3
+	python3 "$top/tests/service/drained.py" <&3
 }
 
 # handled: whether no SIGHUP (number 1) is pending for $pid; libevent counts those that its handler received
@@ -212,9 +210,9 @@ notified() {
 	grep -qE "$1" "$tmp/notified"
 }
 
-# watchdog_fed COUNT: whether COUNT watchdog notifications were received
-watchdog_fed() {
-	[ "$(grep -c WATCHDOG "$tmp/notified")" -ge "$1" ]
+# ready_again: whether netobsd is ready after the reload
+ready_again() {
+	[ "$(grep -A 1 RELOADING "$tmp/notified" | tail -n 1)" = READY=1 ]
 }
 
 if have python3; then
@@ -225,24 +223,16 @@ if have python3; then
 	check "notification: the watchdog, packets and drops" wait_for notified \
 		'^WATCHDOG=1 STATUS=[0-9]+ packets observed, 0 dropped by the kernel, 0 by interfaces; [0-9]+ connections now$'
 	reload "reloaded"
-	check "notification: reloading" notified '^RELOADING=1 MONOTONIC_USEC=[0-9]+$'
-	is "notification: ready after the reload" "$(grep -A1 RELOADING "$tmp/notified" | tail -1)" READY=1
-	# That is every 0.4 s at least.  A netobsd without a processor may miss it once, one that is too slow misses it each time.
-	for _ in 1 2 3 4 5; do
-		began=$(date +%s%N)
-		wait_for watchdog_fed "$(($(grep -c WATCHDOG "$tmp/notified") + 4))"
-		took=$((($(date +%s%N) - began) / 1000000))
-		[ "$took" -gt 1500 ] || break
-	done
-	check "notification: the watchdog, at least as often as required" test "$took" -le 1500
+	check "notification: reloading" wait_for notified '^RELOADING=1 MONOTONIC_USEC=[0-9]+$'
+	check "notification: ready after the reload" wait_for ready_again
 	rest
 	wait "$manager"
 	is "notification: stopping" "$(tail -1 "$tmp/notified")" STOPPING=1
 
 	manage "@netobs-test-$$"
-	NOTIFY_SOCKET=@netobs-test-$$ WATCHDOG_USEC=400000 WATCHDOG_PID=1 replay
+	NOTIFY_SOCKET=@netobs-test-$$ WATCHDOG_USEC=100000 WATCHDOG_PID=1 replay
 	check "an abstract name: ready" wait_for notified '^READY=1$'
-	sleep 0.8 # no event: two watchdog notifications would be due by then
+	sleep 0.3 # no event: several watchdog notifications would be due by then
 	is "WATCHDOG_PID of another process: no watchdog notification" "$(grep -c WATCHDOG "$tmp/notified")" 0
 	rest
 	wait "$manager"
@@ -266,6 +256,7 @@ configure 'max-flows = 1'
 sed -i 's/1/1000/' "$conf"
 replay
 configure 'max-flows = 1'
+begin=$(date +%s)
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	kill -HUP "$pid"
 	wait_for handled
@@ -273,7 +264,13 @@ done
 kill -USR1 "$pid" # which is handled after them
 wait_for grep -q '^probe-site' "$tmp/err"
 rest
-is "a repeated message: five lines, and one that counts the others" "$(grep -c ":1: max-flows = 1: " "$tmp/err" | tr -d ' ')" 6
-check "a repeated message: the number of suppressed ones is logged" grep -qE '^netobsd: 7 more messages like ".*max-flows = 1: .*" suppressed$' "$tmp/err"
+took=$(($(date +%s) - begin))
+suppressed=$(sed -n 's/^netobsd: \([0-9]*\) more messages like ".*max-flows = 1: .*" suppressed$/\1/p' "$tmp/err" | paste -s -d +)
+logged=$(grep -v ' more messages like ' "$tmp/err" | grep -c ':1: max-flows = 1: ')
+is "a repeated message: each is logged, or counted in another one" "$((logged + ${suppressed:-0}))" 12
+# Five lines in ten seconds; on a machine that needs longer for the twelve, a few more.
+note "$logged lines in $took s"
+check "a repeated message: five lines" test "$logged" -eq 5 -o "$took" -ge 10
+check "a repeated message: the number of suppressed ones is logged" test -n "$suppressed"
 
 tap_done
