@@ -32,6 +32,7 @@ all_tests += \
 	%D%/record_live.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
+	%D%/unit_limits.sh \
 	%D%/write.sh
 
 all_sanitizers_tests += \

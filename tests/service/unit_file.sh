@@ -10,6 +10,8 @@ unit=$build/conf/netobs.service
 [ -e "$unit" ] || skip_all "the unit is not made"
 have systemd-analyze systemd-sysusers || skip_all "no systemd"
 
+netobsd=$(private_netobsd) || exit 99 # words of the unit's commands have no blanks
+
 # 15 is an exposure of 1.5 on systemd's scale of 10.
 if systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" >"$tmp/exposure" 2>&1; then
 	ok "exposure: $(sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p' "$tmp/exposure"), limit 1.5"
@@ -126,13 +128,12 @@ if [ "$(id -u)" -ne 0 ] || [ -z "$python" ]; then
 elif "$netobsd" --version | grep -q '^instrumented'; then
 	skip "netobsd runs under the unit's filter" "sanitizers and gcov make other calls"
 else
-	copy=$(private_netobsd) || exit 99
 	cp -- "$unit" "$tmp/filter.service" && cp -- "$top/tests/service/unit_filter.py" "$tmp" || exit 99
 	chmod 644 "$tmp/filter.service"
 	mkdir "$tmp/run" && chown nobody "$tmp/run"
 	echo 'interface = {"lo"}' >"$tmp/netobs.conf"
 	# The capability makes netobsd check its files, as root does.
-	$ambient "$python" "$tmp/unit_filter.py" "$tmp/filter.service" "$copy" -c "$tmp/netobs.conf" --workers 2 \
+	$ambient "$python" "$tmp/unit_filter.py" "$tmp/filter.service" "$netobsd" -c "$tmp/netobs.conf" --workers 2 \
 		--control "$tmp/run/control" --debug confine 2>"$tmp/err" &
 	main=$!
 	check "netobsd starts under the unit's filter" wait_for "$build/netobsctl" -s "$tmp/run/control" status
@@ -144,47 +145,6 @@ else
 		"$(sed -n 's/.*debug confine: //p' "$tmp/err" | grep -cE 'no Landlock|system-call filter of (workers|owner threads) is active')" \
 		"$(python3 -c 'import ctypes; print(3 + (ctypes.CDLL(None).syscall(444, None, 0, 1) < 1))')"
 	is "netobsd under the unit's filter: no error" "$(grep -vE 'debug confine|memory reserved|reloaded$' "$tmp/err")" ""
-fi
-
-# ------------------------------------------------------------------------------------------------------------ limits
-
-# setting NAME: a number of the unit; a G at its end counts MiB
-setting() {
-	sed -n -e "s/^$1=\([0-9]*\)\$/\1/p" -e "s/^$1=\([0-9]*\)G\$/\1 * 1024/p" "$unit"
-}
-
-# started: whether netobsd has logged the memory that it reserves
-started() {
-	grep -q 'memory reserved' "$tmp/err"
-}
-
-# all_tasks: whether both threads of each worker run
-all_tasks() {
-	[ "$(find "/proc/$main/task" -mindepth 1 -maxdepth 1 | wc -l)" -ge 128 ]
-}
-
-if [ "$(id -u)" -eq 0 ]; then
-	# Metrics need the records of connections.
-	printf 'interface = {"lo"}\nmetrics = "unix:%s"\n' "$tmp/metrics" >"$tmp/netobs.conf"
-	"$netobsd" -c "$tmp/netobs.conf" --workers 64 2>"$tmp/err" &
-	main=$!
-	wait_for started
-	check "64 workers have two threads each" wait_for all_tasks
-	tasks=$(find "/proc/$main/task" -mindepth 1 -maxdepth 1 | wc -l)
-	check "TasksMax is enough for 64 workers and a reload, $tasks and 2" test "$((tasks + 2))" -le "$(setting TasksMax)"
-	reserved=$(awk '/memory reserved/ { for (i = 2; i <= NF; i++) if ($i == "MiB") total += $(i - 1); printf "%.0f", total }' "$tmp/err")
-	# The capture buffers are resident, too, but they belong to the kernel, and MemoryMax does not count them.
-	resident=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$main/status")
-	streams=300 # 128 of them, with 64 workers: netobsctl(8)
-	need=$((reserved + resident / 1024 + streams))
-	limit=$(setting MemoryMax)
-	check "MemoryMax is enough for 64 workers, $need MiB" test "$need" -le "$((${limit:-0}))"
-	kill "$main"
-	wait "$main"
-else
-	skip "64 workers have two threads each" "capture needs root"
-	skip "TasksMax is enough for 64 workers" "capture needs root"
-	skip "MemoryMax is enough for 64 workers" "capture needs root"
 fi
 
 systemd-sysusers --dry-run "$top/conf/netobs.sysusers" >"$tmp/out" 2>&1
