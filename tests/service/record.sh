@@ -1,112 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsctl record against a control socket of the test: names of files, merged triggers, limits of number, bytes, rate and
-# queue, files that are complete or absent, full disks, servers that end, break off or are not netobsd.
+# netobsctl record: names of files, merged triggers, limits of number, bytes and rate, wrong captures and feeds, refusals.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-
-ctl=$build/netobsctl
-[ -x "$ctl" ] || skip_all "netobsctl is not built"
-have python3 || skip_all "no python3"
-server='' recorder='' small=$tmp/small
-trap '[ -z "$server$recorder" ] || kill -9 $server $recorder 2>/dev/null; umount "$small" 2>/dev/null; rm -rf "$tmp"' EXIT
-mkdir "$small"
-socket=$tmp/control log=$tmp/log statistics=$tmp/statistics
-
-# serve: starts the server; its commands are the lines written to descriptor 3
-serve() {
-	rm -f "$socket" "$tmp/commands"
-	mkfifo "$tmp/commands"
-	: >"$log"
-	sent=0
-	python3 "$top/tests/service/record_server.py" "$socket" "$tmp/commands" "$log" 2>"$tmp/server.err" &
-	server=$!
-	exec 3>"$tmp/commands"
-	wait_while "$server" test -S "$socket" || cat "$tmp/server.err" >&2
-}
-
-# all_sent: whether the server has carried out all commands
-all_sent() {
-	[ "$(grep -c '^done$' "$log")" -ge "$sent" ]
-}
-
-# send COMMAND...: of the server; returns when it has carried them out
-send() {
-	for send_command; do
-		printf '%s\n' "$send_command" >&3
-		sent=$((sent + 1))
-	done
-	wait_while "$server" all_sent || cat "$tmp/server.err" >&2
-}
-
-# record DIRECTORY ARGUMENT...: starts netobsctl record, which reads the feed when this returns
-under=
-record() {
-	record_directory=$1
-	shift
-	# shellcheck disable=SC2086 # words of a command
-	$under "$ctl" -s "$socket" record --on tcp-connect-refused,slow -d "$record_directory" "$@" >"$tmp/out" 2>"$tmp/err" 3>&- &
-	recorder=$!
-	send wait
-}
-
-# begin ARGUMENT...: a server, an empty directory $tmp/files, and a recorder
-begin() {
-	rm -rf "$tmp/files"
-	mkdir "$tmp/files"
-	serve
-	record "$tmp/files" "$@"
-}
-
-# finish: ends the server
-finish() {
-	exec 3>&-
-	kill "$server" 2>/dev/null
-	wait "$server" 2>/dev/null
-	server=
-}
-
-# stop: ends the recorder, its exit status in $status, and the server
-stop() {
-	kill "$recorder"
-	wait "$recorder"
-	status=$?
-	recorder=
-	finish
-}
-
-# files: names of all files, also of hidden ones
-files() {
-	find "${1:-$tmp/files}" -type f -printf '%P\n' | sort
-}
-
-has_files() {
-	[ "$(files | wc -l)" -eq "$1" ]
-}
-
-# count WORDS: the number before these words in the last statistics
-count() {
-	sed -n "s/.*[ :]\([0-9]*\) $1.*/\1/p" "$tmp/err" | tail -n 1
-}
-
-# counted WORDS NUMBER: makes the recorder print its statistics; whether the number is so large
-counted() {
-	counted_lines=$(grep -c 'triggers:' "$tmp/err")
-	kill -USR1 "$recorder" && wait_for more_printed "$counted_lines" && [ "$(count "$1")" -ge "$2" ]
-}
-
-more_printed() {
-	[ "$(grep -c 'triggers:' "$tmp/err")" -gt "$1" ]
-}
-
-# balanced: whether each trigger of the last statistics is in one of the other counts
-balanced() {
-	grep 'triggers:' "$tmp/err" | tail -n 1 | sed 's|/[^ ]*||g' >"$statistics"
-	awk '{ gsub(/[^0-9 ]/, " "); if ($1 != $2 + $4 + $5 + $6 + $7 + $8 + $9 + $10) exit 1 }' "$statistics"
-}
-
-ts=1763840400123456789
+# shellcheck source=tests/service/recorder.sh
+. "$(dirname "$0")/recorder.sh"
 
 # ----------------------------------------------------------------------------------------------------------- the files
 
@@ -154,7 +53,6 @@ for other in 20251122T194000.123456789Z-slow.pcapng 20251122T194000Z-slow-1.pcap
 	: >"$tmp/files/$other"
 done
 find "$tmp/files" -type f >"$tmp/before"
-serve
 record "$tmp/files" --after 0s --max-files 3
 send "fire slow 11 $ts" "fire slow 13 $ts" "fire slow 15 $ts" "fire slow 17 $ts"
 check "--max-files: existing files with such names count" wait_for counted "over a limit" 2
@@ -212,100 +110,6 @@ wait_for has_files 3
 stop
 is "--max-rate: files" "$(files | sed 's/.*-//' | tr '\n' ' ')" "1.pcapng 3.pcapng 5.pcapng "
 
-# 1,000 triggers a second for three seconds, while the first file cannot be completed: the feed is read meanwhile.
-begin --after 0s --max-rate 1000000/s --max-files 100000
-send "reply hold" "fire slow 1 $ts"
-wait_for grep -q '^holds$' "$log"
-send "storm 5000 1000"
-check "5,000 triggers, 1,000 a second, beside a capture that waits: all are read" wait_for counted triggers 5001
-is "the queue is bounded" "$(count waiting):$(count "over the queue")" "4097:904"
-is "no file has its final name before it is complete" "$(files | grep -v '^\.')" ""
-send "reply good"
-check "all that waited have files" wait_for has_files 4097
-stop
-check "a storm: statistics" balanced
-is "a storm: no failure" "$(count failed)" 0
-is "a storm: files are complete" "$(find "$tmp/files" -type f -not -size 1000c)" ""
-
-begin --after 0s
-send "storm 3000 1000"
-check "a storm at the default rate is read" wait_for counted triggers 3000
-stop
-check "a storm at the default rate is bounded: $(files | wc -l) files" test "$(files | wc -l)" -ge 10 -a "$(files | wc -l)" -le 100
-check "a storm at the default rate: statistics" balanced
-
-# ------------------------------------------------------------------------------------------------ complete or absent
-
-
-# children: the process that writes a file, if there is one
-children() {
-	tr -d ' ' <"/proc/$recorder/task/$recorder/children"
-}
-
-# incomplete: files with a final name that are not complete
-incomplete() {
-	find "$tmp/files" -name '[!.]*' -type f -not -size 200000c
-}
-
-# ended PID: whether the process is gone or a zombie
-ended() {
-	! grep -q '^State:[^Z]*$' "/proc/$1/status" 2>/dev/null
-}
-
-begin --after 0s
-send "size 200000" "reply hold" "fire slow 1 $ts"
-wait_for grep -q '^holds$' "$log"
-kill -9 "$(children)"
-check "the process that writes is killed: counted" wait_for counted failed 1
-is "the process that writes is killed: message" "$(sed -n '/cannot write/s/.*pcapng: //p' "$tmp/err")" \
-	"the process that writes it was killed; further files are tried and failures counted"
-is "the process that writes is killed: no file has its final name" "$(files | grep -v '^\.')" ""
-send "reply good" "fire slow 3 $ts"
-# has_named COUNT: whether so many files have their final names
-has_named() {
-	[ "$(files | grep -c '^[^.]')" -eq "$1" ]
-}
-check "the next file is written" wait_for has_named 1
-stop
-
-# stopped PID: whether the process is stopped
-stopped() {
-	grep -q '^State:[[:space:]]*T' "/proc/$1/status"
-}
-
-# The recorder and its child are killed, at moments that depend on nothing.  A stopped recorder starts no other child.
-wrong=''
-for i in $(seq 20); do
-	begin --after 0s --max-rate 1000/s
-	send "size 200000"
-	storm=$((i * 7))
-	send "storm $storm 2000"
-	kill -STOP "$recorder"
-	wait_for stopped "$recorder"
-	writer=$(children)
-	# shellcheck disable=SC2086 # none or one
-	kill -9 $recorder $writer 2>/dev/null
-	wait "$recorder" 2>/dev/null
-	[ -z "$writer" ] || wait_for ended "$writer"
-	recorder=
-	finish
-	wrong=$wrong$(incomplete)
-done
-is "kill -9 at 20 moments: every file with a final name is complete" "$wrong" ""
-
-begin --after 0s
-send "size 200000" "reply hold" "fire slow 1 $ts"
-wait_for grep -q '^holds$' "$log"
-writer=$(children)
-kill -9 "$recorder"
-wait "$recorder" 2>/dev/null
-is "kill -9 of the recorder alone: no file has its final name" "$(files | grep -v '^\.')" ""
-send "reply good"
-wait_for ended "$writer"
-recorder=
-is "the process that writes completes its file" "$(files):$(incomplete)" "20251122T194000.123456789Z-slow-1.pcapng:"
-finish
-
 # --------------------------------------------------------------------------------------------------------------- errors
 
 begin --after 0s
@@ -321,30 +125,6 @@ wait_for has_files 1
 stop
 check "errors: statistics" balanced
 
-if mount -t tmpfs -o size=400k none "$small" 2>/dev/null; then
-	serve
-	record "$small" --after 0s --max-rate 1000/s
-	send "size 300000" "fire slow 1 $ts"
-	wait_for counted files 1
-	for i in 3 5 7; do
-		send "fire slow $i $ts"
-	done
-	check "a full disk: failures are counted" wait_for counted failed 3
-	is "a full disk: said once" "$(grep -c 'No space left on device' "$tmp/err")" 1
-	is "a full disk: the message names the file once" "$(sed -n '/No space/s|/[^ ]*-3.pcapng|FILE|gp' "$tmp/err")" \
-		"netobsctl: cannot write FILE: No space left on device; further files are tried and failures counted"
-	is "a full disk: files" "$(files "$small" | sed 's/.*-//')" 1.pcapng
-	rm "$small"/*.pcapng
-	send "fire slow 9 $ts"
-	check "a full disk: when there is space again, files are written" wait_for counted files 2
-	stop
-	is "a full disk: files then" "$(files "$small" | sed 's/.*-//')" 9.pcapng
-	check "a full disk: statistics" balanced
-	umount "$small"
-else
-	skip "a full disk" "tmpfs cannot be mounted"
-fi
-
 begin --after 0s
 rm -r "$tmp/files"
 send "fire slow 1 $ts"
@@ -352,6 +132,32 @@ check "a directory that is removed: failures are counted" wait_for counted faile
 is "a directory that is removed: message" "$(sed -n '/cannot write/s/.*: //p' "$tmp/err")" \
 	"No such file or directory; further files are tried and failures counted"
 stop
+
+# ----------------------------------------------------------------------------------------------- the end of the feed
+
+# last COMMAND: the exit status and the last message of a recorder after this command
+last() {
+	begin --after 1h
+	send "fire slow 1 $ts" "$1"
+	wait "$recorder"
+	last_status=$?
+	last_message=$(tail -n 1 "$tmp/err")
+}
+
+last end
+is "netobsd ends" "$last_status:$last_message" "1:netobsctl: netobsd has ended"
+is "netobsd ends: what waits is counted" "$(count waiting)" 1
+last die
+is "netobsd is killed" "$last_status:$last_message" "1:netobsctl: netobsd has closed the connection or was killed"
+wrong='the process listening there is not netobsd: its lines are wrong'
+for line in '../../x\t1\t2\n' 'slow\t0\t2\n' 'slow\t1\n' 'slow\t1\t2\t3\n' 'slow\t-1\t2\n' 'slow\t1\t-\n' 'lost x\n' 'lost 1 \n' \
+	'slow\0\t1\t2\n' 'Slow\t1\t2\n' '\t1\t2\n' '-x\t1\t2\n' 'slow\t99999999999999999999999\t2\n' 'x\n' '{"lost":1}\n'; do
+	last "raw $line"
+	is "a line that is wrong: $line" "$last_status:$last_message:$(files)" "1:netobsctl: $wrong:"
+done
+last "raw $(printf '%70000s' '' | tr ' ' a)"
+is "a line without end" "$last_status:$last_message" \
+	"1:netobsctl: the process listening there is not netobsd: its lines are too long"
 
 # refused NAME MESSAGE ARGUMENT...: netobsctl fails with this message and nothing else, and with status $refused_status
 refused_status=3
@@ -363,7 +169,6 @@ refused() {
 }
 
 mkdir -p "$tmp/files"
-serve
 send "memory 0"
 refused "no flight recorder" \
 	"no frames are recorded: start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf" \
@@ -407,6 +212,7 @@ refused_status=1
 refused "two recorders in one directory" "files: another netobsctl record writes there" \
 	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
 stop
+end_server
 refused "no netobsd" "control: no netobsd is listening there; start it with --control PATH, or give its socket with -s" \
 	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
 
@@ -443,51 +249,5 @@ refused "options of record elsewhere" "--on, --after and --max-... are options o
 	"$ctl" -s "$socket" status --on slow
 refused "options of stream here" "--fields and --rotate are options of the command stream only" \
 	"$ctl" -s "$socket" record --on slow -d "$tmp/files" --fields cid
-
-# ------------------------------------------------------------------------------------------------- system-call filter
-
-unit=$build/conf/netobs-record@.service
-if [ "$(id -u)" -ne 0 ] || ! have systemd-analyze || ! python3 -c 'import ctypes; ctypes.CDLL("libseccomp.so.2")' 2>/dev/null; then
-	skip "under the unit's filter" "needs root, systemd and libseccomp"
-elif "$netobsd" --version | grep -q '^instrumented'; then
-	skip "under the unit's filter" "sanitizers and gcov make other calls"
-else
-	under="python3 $top/tests/service/unit_filter.py $unit"
-	begin --after 0s
-	under=
-	send "size 200000" "fire slow 1 $ts"
-	check "under the unit's filter: a file is written" wait_for has_files 1
-	stop
-	is "under the unit's filter: status and statistics" "$status:$(wc -l <"$tmp/err"):$(count failed)" 0:1:0
-fi
-
-# ----------------------------------------------------------------------------------------------- the end of the feed
-
-# last COMMAND: the exit status and the last message of a recorder after this command
-last() {
-	begin --after 1h
-	send "fire slow 1 $ts" "$1"
-	wait_while "$recorder" false
-	wait "$recorder"
-	last_status=$?
-	recorder=
-	last_message=$(tail -n 1 "$tmp/err")
-	finish
-}
-
-last end
-is "netobsd ends" "$last_status:$last_message" "1:netobsctl: netobsd has ended"
-is "netobsd ends: what waits is counted" "$(count waiting)" 1
-last die
-is "netobsd is killed" "$last_status:$last_message" "1:netobsctl: netobsd has closed the connection or was killed"
-wrong='the process listening there is not netobsd: its lines are wrong'
-for line in '../../x\t1\t2\n' 'slow\t0\t2\n' 'slow\t1\n' 'slow\t1\t2\t3\n' 'slow\t-1\t2\n' 'slow\t1\t-\n' 'lost x\n' 'lost 1 \n' \
-	'slow\0\t1\t2\n' 'Slow\t1\t2\n' '\t1\t2\n' '-x\t1\t2\n' 'slow\t99999999999999999999999\t2\n' 'x\n' '{"lost":1}\n'; do
-	last "raw $line"
-	is "a line that is wrong: $line" "$last_status:$last_message:$(files)" "1:netobsctl: $wrong:"
-done
-last "raw $(printf '%70000s' '' | tr ' ' a)"
-is "a line without end" "$last_status:$last_message" \
-	"1:netobsctl: the process listening there is not netobsd: its lines are too long"
 
 tap_done

@@ -71,6 +71,31 @@ is "it has all data of the connection" \
 	"$(tcpdump -nr "$file" 'dst port 7020 and tcp[tcpflags] & tcp-push != 0' 2>/dev/null | wc -l)" 20
 is "and no other frame" "$(tcpdump -nr "$file" 'not port 7020' 2>/dev/null | wc -l)" 0
 
+# Under the system-call filter of the unit.
+unit=$build/conf/netobs-record@.service filtered=$tmp/filtered
+if ! have systemd-analyze || ! python3 -c 'import ctypes; ctypes.CDLL("libseccomp.so.2")' 2>/dev/null; then
+	skip "under the unit's filter" "systemd or libseccomp is not installed"
+elif "$netobsd" --version | grep -q '^instrumented'; then
+	skip "under the unit's filter" "sanitizers and gcov make other calls"
+else
+	mkdir "$filtered"
+	wait_for reached feed.now 0
+	python3 "$top/tests/service/unit_filter.py" "$unit" "$ctl" -s "$socket" record --on no-server -d "$filtered" --after 0s \
+		2>"$tmp/record.err" &
+	recorder=$!
+	wait_while "$recorder" reached feed.now 1 || cat "$tmp/record.err"
+	traffic refused 7001
+	# written: whether there is a file
+	written() {
+		[ -n "$(find "$filtered" -name '[!.]*' -type f)" ]
+	}
+	check "under the unit's filter: a file is written" wait_for written
+	kill "$recorder"
+	wait "$recorder"
+	is "under the unit's filter: status and statistics" \
+		"$?:$(wc -l <"$tmp/record.err"):$(grep -c ' 0 failed' "$tmp/record.err")" 0:1:1
+fi
+
 # netobsd ends.
 record no-server
 stop

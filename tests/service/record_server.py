@@ -1,29 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A control socket for tests/service/record.sh that serves a feed and captures as netobsd does, or as it must not.
+"""A control socket for the tests of netobsctl record, which serves a feed and captures as netobsd does, or as it must not.
 
-    record_server.py SOCKET COMMANDS LOG
+    record_server.py SOCKET LOG
 
-Reads commands from the named pipe COMMANDS, one a line, and appends "done" for each to LOG, besides the requests:
+Reads commands, one a line, and answers "done" to each; the requests that it receives are appended to LOG:
 
-    wait          until a client reads the feed
+    wait          until another client reads the feed
     fire NAME CID TS      a line of the feed
-    storm COUNT RATE      COUNT firings of connections of their own, RATE a second
+    storm COUNT   COUNT firings of connections of their own
     raw TEXT      these bytes for the feed, with Python's escapes
     size BYTES    the captures from now on have this size
     memory BYTES  of the flight recorder
     reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line),
                   forbid (the first line, to a client that may not write captures), broken (an error in the middle),
                   cut (closes the connection in the middle)
-    end           ends the feed as netobsd does, and the server
-    die           closes everything
+    end           ends the feed as netobsd does
+    die           closes the feed
 """
-import os
 import socket
 import struct
 import sys
 import threading
-import time
 
 
 class Server:
@@ -33,7 +31,7 @@ class Server:
         self.listener.listen(64)
         self.log_file = open(log, "a", encoding="ascii", buffering=1)
         self.changed = threading.Condition()
-        self.feed = None
+        self.feed, self.waited = None, True
         self.size, self.mode, self.memory = 1000, "good", 1048576
 
     def log(self, text):
@@ -50,9 +48,10 @@ class Server:
             request += client.recv(4096) or b"\n"
         self.log(request.decode("ascii").strip())
         if request.startswith(b"stream "):
+            client.settimeout(60)
             with self.changed:
                 client.sendall(b"ok\n")
-                self.feed = client
+                self.feed, self.waited = client, False
                 self.changed.notify_all()
             return
         if request.startswith(b"status "):
@@ -99,16 +98,14 @@ class Server:
         word, _, rest = line.partition(" ")
         if word == "wait":
             with self.changed:
-                while self.feed is None:
-                    self.changed.wait()
+                if not self.changed.wait_for(lambda: not self.waited, 60):
+                    return "nobody reads the feed"
+                self.waited = True
         elif word == "fire":
             self.feed.sendall("\t".join(rest.split(" ")).encode() + b"\n")
         elif word == "storm":
-            count, rate = map(int, rest.split())
-            begin = time.monotonic()
-            for i in range(count):
-                self.feed.sendall(b"tcp-connect-refused\t%d\t%d\n" % (100001 + 2 * i, 1700000000000000000 + i))
-                time.sleep(max(0, begin + i / rate - time.monotonic()))  # no event: the rate of the firings
+            self.feed.sendall(b"".join(b"tcp-connect-refused\t%d\t%d\n" % (100001 + 2 * i, 1700000000000000000 + i)
+                                       for i in range(int(rest))))
         elif word == "raw":
             self.feed.sendall(rest.encode("ascii").decode("unicode_escape").encode("latin-1"))
         elif word == "size":
@@ -121,17 +118,20 @@ class Server:
                 self.changed.notify_all()
         elif word == "end":
             self.feed.sendall(b"\n")
-        self.log("done")
         if word in ("end", "die"):
-            os._exit(0)
+            self.feed.close()
+        return "done"
 
 
 def main():
-    server = Server(sys.argv[1], sys.argv[3])
+    server = Server(sys.argv[1], sys.argv[2])
     threading.Thread(target=server.accept, daemon=True).start()
-    with open(sys.argv[2], encoding="ascii") as commands:
-        for line in commands:
-            server.run(line.rstrip("\n"))
+    for line in sys.stdin:
+        try:
+            answer = server.run(line.rstrip("\n"))
+        except OSError as error:  # the client does not read the feed any more
+            answer = error.strerror
+        print(answer, flush=True)
 
 
 main()

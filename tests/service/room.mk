@@ -13,6 +13,7 @@ sanitizers_tests += \
 	%D%/control.sh \
 	%D%/formula_names.sh \
 	%D%/formulas.sh \
+	%D%/record.sh \
 	%D%/stream.sh
 
 all_tests += \
@@ -28,7 +29,6 @@ all_tests += \
 	%D%/places.sh \
 	%D%/processes.sh \
 	%D%/rates.sh \
-	%D%/record.sh \
 	%D%/record_live.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
@@ -37,6 +37,7 @@ all_tests += \
 
 all_sanitizers_tests += \
 	%D%/clients.sh \
+	%D%/record_files.sh \
 	%D%/slow_output.sh \
 	%D%/stream_files.sh \
 	%D%/stream_readers.sh
