@@ -19,7 +19,6 @@ sanitizers_tests += \
 all_tests += \
 	%D%/alerts.sh \
 	%D%/confined.sh \
-	%D%/connfs.sh \
 	%D%/debug.sh \
 	%D%/formula_lock.sh \
 	%D%/formula_storm.sh \
@@ -32,17 +31,19 @@ all_tests += \
 	%D%/record_live.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
-	%D%/unit_limits.sh \
-	%D%/write.sh
+	%D%/unit_limits.sh
 
 all_sanitizers_tests += \
 	%D%/clients.sh \
+	%D%/connfs.sh \
 	%D%/record_files.sh \
 	%D%/slow_output.sh \
 	%D%/stream_files.sh \
-	%D%/stream_readers.sh
+	%D%/stream_readers.sh \
+	%D%/write.sh
 
 speed_tests += \
+	%D%/connfs_speed.sh \
 	%D%/ends_soon.sh \
 	%D%/speed.sh \
 	%D%/watchdog.sh

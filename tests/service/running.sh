@@ -87,7 +87,7 @@ begin_traffic() {
 # traffic WORD...: a command of traffic.py; returns when it is done, its answer in $answer
 traffic() {
 	printf '%s\n' "$*" >&8
-	read -r answer <&9 || note "no traffic: $*"
+	read -r answer <&9 || not_ok "traffic: $*"
 }
 
 # end_traffic: ends traffic.py, and with it its connections

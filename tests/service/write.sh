@@ -5,44 +5,12 @@
 # several workers, a ring that wraps while it is read, many clients, files that are complete or absent, refusals.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
-have python3 ip tcpdump tshark setpriv || skip_all "python3, ip, tcpdump, tshark or setpriv is not installed"
-ctl=$tmp/netobsctl client=$top/tests/service/write_client.py
-space=netobs-write-$$ pid='' dumper='' small=$tmp/small
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap '[ -z "$pid$dumper" ] || kill -9 $pid $dumper 2>/dev/null; umount "$small" 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
-ip -n "$space" link set lo up
-chmod 755 "$tmp"
-mkdir -m 755 "$tmp/run" "$small" "$tmp/files"
-cp -- "$build/netobsctl" "$ctl" && chmod 755 "$ctl" || exit 99
-socket=$tmp/run/control
-
-ctl() {
-	"$ctl" -s "$socket" "$@"
-}
-
-# start ARGUMENT...: starts netobsd on lo and waits until it replies
-start() {
-	ip netns exec "$space" "$netobsd" -i lo --control "$socket" "$@" >"$tmp/out" 2>"$tmp/err" &
-	pid=$!
-	wait_for ctl status || cat "$tmp/err" >&2
-}
-
-stop() {
-	kill -INT "$pid"
-	wait "$pid"
-	pid=
-}
-
-value() {
-	ctl counters | awk -v name="$1" '$1 == name { value = $2 } END { print value + 0 }'
-}
-
-in_space() {
-	ip netns exec "$space" "$@"
-}
+have tcpdump tshark || skip_all "tcpdump or tshark is not installed"
+client=$top/tests/service/write_client.py
+mkdir "$tmp/files"
 
 # fails TEXT ARGUMENT...: whether netobsctl write fails with the text, and leaves no file
 fails() {
@@ -79,7 +47,7 @@ ip netns exec "$space" tcpdump --immediate-mode -s 4096 -B 32768 -U -n -i lo -w 
 dumper=$!
 wait_for test -s "$tmp/reference"
 start --flight-memory=4M --all-owners # root, which netobsd is not, owns the processes
-in_space python3 "$client" traffic 7100 3 30000
+inside python3 "$client" traffic 7100 3 30000
 wait_for ended 3
 cid=$(ctl connections -o cid -P port 41002)
 check "pcapng: every frame of the connection, byte for byte, and no other" wait_for same_frames pcapng
@@ -92,7 +60,6 @@ is "all frames with comments are those of the handshake and of the end" "$(wc -l
 is "no temporary file is left" "$(find "$tmp" -maxdepth 1 -name '.*part')" ""
 kill "$dumper"
 wait "$dumper" 2>/dev/null
-dumper=
 
 ctl write -w "$tmp/syn" --format pcap --last 1h 'tcp port 7100 and tcp[tcpflags] & (tcp-syn | tcp-ack) = tcp-syn' 2>"$tmp/syn.err"
 is "a filter selects frames" "$(python3 "$client" ordered "$tmp/syn")" 3
@@ -109,7 +76,7 @@ have_processes() {
 }
 
 mkfifo "$tmp/hold"
-in_space python3 "$client" hold 7050 41500 "$tmp/ready" <"$tmp/hold" &
+ip netns exec "$space" python3 "$client" hold 7050 41500 "$tmp/ready" <"$tmp/hold" &
 holder=$!
 exec 5>"$tmp/hold"
 wait_for test -e "$tmp/ready"
@@ -153,10 +120,10 @@ is "an address of IPv6 needs no lookup" \
 
 # ------------------------------------------------------------------------------------- many clients, a ring that wraps
 
-in_space python3 "$client" traffic 7100 40 300000
+inside python3 "$client" traffic 7100 40 300000
 readers=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	ctl write -w "$tmp/many.$i" 2>"$tmp/many.$i.err" &
+	"$ctl" -s "$socket" write -w "$tmp/many.$i" 2>"$tmp/many.$i.err" &
 	readers="$readers $!"
 done
 done_count=0
@@ -168,12 +135,12 @@ is "of 20 clients each has a complete file or a refusal" \
 	"$done_count:$done_count"
 is "no frame is dropped meanwhile" "$(value capture.dropped)" 0
 
-in_space python3 "$client" wrap "$socket" "$tmp/wrapped" >"$tmp/wrap.out"
+inside python3 "$client" wrap "$socket" "$tmp/wrapped" >"$tmp/wrap.out"
 is "the ring wraps while a client reads: it has the frames that netobsd counts" \
 	"$(cat "$tmp/wrap.out")" "$(tshark -r "$tmp/wrapped" 2>/dev/null | wc -l) lost"
 check "the end of the capture says what is missing" grep -aq 'frames were overwritten while the capture was read' "$tmp/wrapped"
 
-is "a client that never reads is disconnected" "$(in_space python3 "$client" stalled "$socket")" disconnected
+is "a client that never reads is disconnected" "$(inside python3 "$client" stalled "$socket")" disconnected
 ctl write -w "$tmp/after" 2>/dev/null
 is "then the next client has its file, and no frame was dropped" "$?:$(value capture.dropped)" 0:0
 
@@ -199,13 +166,12 @@ stop
 broken=0
 for delay in 0 0.01 0.03; do
 	start --flight-memory=64M
-	in_space python3 "$client" traffic 7100 20 300000
-	ctl write -w "$tmp/files/killed" 2>/dev/null &
+	inside python3 "$client" traffic 7100 20 300000
+	"$ctl" -s "$socket" write -w "$tmp/files/killed" 2>/dev/null &
 	reader=$!
 	sleep "$delay" # no event: the delays spread the kills over the reply
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
-	pid=
 	if wait "$reader"; then
 		tshark -r "$tmp/files/killed" >/dev/null 2>&1 || broken=$((broken + 1))
 	else
@@ -218,19 +184,19 @@ is "a killed netobsd leaves a complete file or none" "$broken:$(ls -A "$tmp/file
 # ------------------------------------------------------------------------------------- several workers, permissions
 
 start --flight-memory=8M --workers 2 --control-mode 0666
-in_space python3 "$client" traffic 7100 10 30000
+inside python3 "$client" traffic 7100 10 30000
 wait_for ended 10
 ctl write -w "$tmp/workers" --format pcap tcp 2>/dev/null
 is "frames of several workers are in the order of time" "$(python3 "$client" ordered "$tmp/workers")" \
 	"$(ctl connections -o insegs,outsegs -P port 7100 | awk -F : '{ sum += $1 + $2 } END { printf "%.0f\n", sum }')"
 is "all connections of several workers are there" \
 	"$(tshark -r "$tmp/workers" -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' 2>/dev/null | wc -l)" 10
-setpriv --reuid=12345 --regid=12345 --clear-groups "$ctl" -s "$socket" write -w - >"$tmp/other" 2>"$tmp/other.err"
+ctl_as 65533 write -w - >"$tmp/other" 2>"$tmp/other.err"
 is "another user may not write captures" "$?:$(wc -c <"$tmp/other"):$(cat "$tmp/other.err")" \
 	"1:0:netobsctl: only root and the user that netobsd runs as may write captures, which contain the traffic of all users"
 stop
 
-start
+start --flight-memory=0
 check "without a flight recorder the error names the option" fails "start netobsd with --flight-memory=SIZE"
 stop
 

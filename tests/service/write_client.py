@@ -20,6 +20,7 @@ import select
 import socket
 import struct
 import sys
+import time
 
 
 def connect(port, source, size):
@@ -105,6 +106,17 @@ def same(written, reference, port):
     return got == wanted and len(got) > 0
 
 
+def wait_for(path, port):
+    """Returns when netobsd has observed the end of the connection from this port."""
+    for _ in range(600):
+        with socket.socket(socket.AF_UNIX) as control:
+            control.connect(path)
+            control.sendall(b"connections --json port %d state time-wait\n" % port)
+            if b"{" in control.makefile("rb").read():
+                return
+        time.sleep(0.1)  # no event: the interval between two tries
+
+
 def wrap(path, output):
     control = socket.socket(socket.AF_UNIX)
     control.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -115,6 +127,7 @@ def wrap(path, output):
     for number in range(40):
         connect(7200, 42001 + number, 300000)
         received += reply.read(4096)
+    wait_for(path, 42040)
     while part := reply.read(65536):
         received += part
     assert received.startswith(b"ok\n"), received[:100]

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# netobs-connfs reads many files from one list of connections.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/service/running.sh
+. "$(dirname "$0")/running.sh"
+# shellcheck source=tests/service/connfs_mount.sh
+. "$(dirname "$0")/connfs_mount.sh"
+
+start --udp-idle=3600
+begin_traffic
+"$connfs" -s "$socket" "$root"
+make_streams
+# A request for each file takes 5 seconds and more.  Other load may delay an attempt.
+read_soon() {
+	for _ in 1 2 3; do
+		! timeout 4 cat "$root"/*/state >"$tmp/states" || return 0
+	done
+	return 1
+}
+check "10,000 files are read in 4 seconds" read_soon
+is "each has a line" "$(wc -l <"$tmp/states")" 10000
+end_traffic
+stop
+tap_done
