@@ -4,8 +4,8 @@
 
 usage: live.py DIRECTORY ADDRESS PID NETOBSD...
 
-Ends the netobsd with this process id, and starts it again.  The line "refused" to descriptor 4 makes a connection that
-is refused, "data" sends bytes on those that are open.
+Ends the netobsd with this process id, and starts it again.  Descriptors 8 and 9 are the commands and answers of
+traffic.py.
 """
 import atexit
 import os
@@ -19,6 +19,12 @@ from browser import Browser
 from points import check, finish
 
 directory, address, pid, *netobsd = sys.argv[1:]
+
+
+def traffic(*commands):
+    for command in commands:
+        os.write(8, command.encode() + b"\n")
+        os.read(9, 100)
 
 
 def becomes(name, expression):
@@ -58,7 +64,7 @@ check("an address that talks to itself has each connection once", browser.run(
 check("sections that need segments are not there",
       browser.run("['lanes', 'ladder', 'sequence'].every(id => document.getElementById(id).hidden)"))
 becomes("no connection was refused yet", "document.querySelector('#verdict-refused')?.textContent === 'No connection was refused.'")
-os.write(4, b"refused\n")
+traffic("refused 7002")
 becomes("a refusal is found", "document.querySelector('#verdict-refused')?.textContent === '1 connection was refused.'")
 check("and comes first", browser.run("document.querySelector('#verdict-list li').id"), "verdict-refused")
 becomes("traffic over time", "document.querySelectorAll('#volume rect').length > 0")
@@ -71,7 +77,7 @@ browser.run("""realFetch = fetch, later = async (...values) => {
     return { ok: true, text: () => text.replace(/^{"time":(\\d+)/, (all, time) => `{"time":${BigInt(time) + 3600n * 1000000000n}`) };
 }, fetch = later""")
 becomes("after an hour: an hour later", "document.querySelector('#verdict-refused').textContent === 'No connection was refused.'")
-os.write(4, b"refused\n")
+traffic("refused 7002")
 becomes("and a refusal then", "document.querySelector('#verdict-refused').textContent === '1 connection was refused.'")
 browser.run("""fetch = async (...values) => {
     const text = await (await later(...values)).text(), started = text.replace(/^(netobs_start_time_seconds) .*/m, '$1 1');
@@ -95,7 +101,7 @@ atexit.register(restarted.kill)
 becomes("netobsd is back, and tracks no connection", f"{header}.startsWith('Since ') && {header}.endsWith('; 0 open connections')")
 check("no rows", browser.run("document.getElementById('connections-table').textContent"), "No connection is open.")
 browser.faults.clear()
-os.write(4, b"data\n")
+traffic("send second 500", "send third 500", "send fourth 500")
 becomes("connections whose SYN was not captured", f"{header}.endsWith('; 3 open connections')")
 check("the client of each is marked as uncertain", all(text.endswith(" ?") for text in column("client")))
 check("still no complaint of the browser", browser.faults, [])

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+sanitizers_tests += \
+	%D%/requests.sh
+
+# They need chromium.
 all_tests += \
 	%D%/live.sh \
 	%D%/pages.sh

@@ -14,6 +14,8 @@
                                                process id to READY and ends both ends at the end of its input
     control_client.py http ADDRESS PORT LINE   makes one HTTP request
     control_client.py http-unix SOCKET LINE    makes one HTTP request on a Unix socket
+    control_client.py raw-http ADDRESS PORT <BYTES
+                                               sends its standard input, prints the reply
     control_client.py statuses ADDRESS PORT LINE...
                                                makes HTTP requests; prints the first line of each reply
     control_client.py reply SOCKET READY TEXT  listens, and sends TEXT, with Python's escapes, to one client
@@ -142,6 +144,12 @@ def http_unix(path, line):
     sys.stdout.buffer.write(request(unix(path), line))
 
 
+def raw_http(address, port):
+    with socket.create_connection((address, int(port)), timeout=60) as connection:
+        connection.sendall(sys.stdin.buffer.read())
+        sys.stdout.buffer.write(rest(connection))
+
+
 def statuses(address, port, *lines):
     for line in lines:
         print(request(socket.create_connection((address, int(port)), timeout=60), line).split(b"\r\n")[0].decode())
@@ -247,6 +255,7 @@ COMMANDS = {
     "own": own,
     "http": http,
     "http-unix": http_unix,
+    "raw-http": raw_http,
     "statuses": statuses,
     "reply": reply,
     "lie": lie,
