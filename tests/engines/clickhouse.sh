@@ -38,25 +38,10 @@ write_configuration() {
 	END
 }
 
-# free_port: a loopback port that was free a moment ago.  Ports above 32767 are for connections of other programs.
-free_port() {
-	python3 -c '
-import random, socket
-while True:
-    port = random.randrange(20000, 32767)
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-    print(port)
-    break'
-}
-
 # start_server: another program may take the port first, then with another one
 start_server() {
 	for _ in 1 2 3 4 5; do
-		port=$(free_port)
+		port=$(python3 "$here/free_port.py")
 		write_configuration "$port"
 		clickhouse-server "--config-file=$tmp/clickhouse/config.xml" >"$tmp/clickhouse/output" 2>&1 &
 		server=$!

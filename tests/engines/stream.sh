@@ -37,23 +37,12 @@ streams() {
 
 # connect: 20 connections to one port that are closed in order, and 5 to a port that refuses them
 connect() {
-	ip netns exec "$space" python3 -c '
-import socket
-listener = socket.create_server(("127.0.0.1", 8000))
-for _ in range(20):
-    client = socket.create_connection(("127.0.0.1", 8000))
-    server, _ = listener.accept()
-    client.sendall(b"question")
-    server.recv(100)
-    server.sendall(b"answer")
-    client.recv(100)
-    client.close()
-    server.close()
-for _ in range(5):
-    try:
-        socket.create_connection(("127.0.0.1", 8001))
-    except ConnectionRefusedError:
-        pass'
+	{
+		for _ in $(seq 20); do
+			printf '%s\n' "connect one 8000" "send one 8" "answer one 6" "close one"
+		done
+		echo "refused 8001 5"
+	} | ip netns exec "$space" python3 "$top/tests/service/traffic.py" >"$tmp/traffic"
 }
 
 # streamed COUNT: whether the stream has so many lines
@@ -86,7 +75,7 @@ require "two streams" wait_while "$daemon" streams 2
 check "connections" connect
 check "every record is in the stream" wait_while "$daemon" streamed 25
 # kcat reads blocks of 1024 bytes, so that the end of the last line may wait for further lines.
-check "the records are in Kafka while netobsd runs" wait_up_to 20 sent 24
+check "the records are in Kafka while netobsd runs" wait_for sent 24
 end_server "$daemon" INT
 wait_server "$pipeline"
 is "kcat ends with the stream" "$?:$(cat "$tmp/kcat.out")" "0:"
