@@ -11,6 +11,7 @@
 
 # ends_soon NAME: sends the signal
 ends_soon() {
+	quiet
 	begin=$(date +%s%N)
 	kill -TERM "$pid"
 	wait "$pid"

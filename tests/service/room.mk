@@ -7,6 +7,7 @@ check_tests += \
 	%D%/totals.sh \
 	%D%/unit_file.sh
 
+# Requests, and replies that are not those of netobsd.
 sanitizers_tests += \
 	%D%/closed.sh \
 	%D%/connections.sh \
@@ -16,6 +17,7 @@ sanitizers_tests += \
 	%D%/record.sh \
 	%D%/stream.sh
 
+# The rest at length, with programs that check does not install (promtool, tcpdump, tmux), tracers, and what needs seconds.
 all_tests += \
 	%D%/alerts.sh \
 	%D%/confined.sh \
@@ -33,6 +35,7 @@ all_tests += \
 	%D%/top.sh \
 	%D%/unit_limits.sh
 
+# Many clients, readers that stop, programs that are killed, full disks: memory faults are likelier there.
 all_sanitizers_tests += \
 	%D%/clients.sh \
 	%D%/connfs.sh \

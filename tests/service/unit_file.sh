@@ -10,8 +10,6 @@ unit=$build/conf/netobs.service
 [ -e "$unit" ] || skip_all "the unit is not made"
 have systemd-analyze systemd-sysusers || skip_all "no systemd"
 
-netobsd=$(private_netobsd) || exit 99 # words of the unit's commands have no blanks
-
 # 15 is an exposure of 1.5 on systemd's scale of 10.
 if systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" >"$tmp/exposure" 2>&1; then
 	ok "exposure: $(sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p' "$tmp/exposure"), limit 1.5"
@@ -128,12 +126,13 @@ if [ "$(id -u)" -ne 0 ] || [ -z "$python" ]; then
 elif "$netobsd" --version | grep -q '^instrumented'; then
 	skip "netobsd runs under the unit's filter" "sanitizers and gcov make other calls"
 else
+	copy=$(private_netobsd) || exit 99
 	cp -- "$unit" "$tmp/filter.service" && cp -- "$top/tests/service/unit_filter.py" "$tmp" || exit 99
 	chmod 644 "$tmp/filter.service"
 	mkdir "$tmp/run" && chown nobody "$tmp/run"
 	echo 'interface = {"lo"}' >"$tmp/netobs.conf"
 	# The capability makes netobsd check its files, as root does.
-	$ambient "$python" "$tmp/unit_filter.py" "$tmp/filter.service" "$netobsd" -c "$tmp/netobs.conf" --workers 2 \
+	$ambient "$python" "$tmp/unit_filter.py" "$tmp/filter.service" "$copy" -c "$tmp/netobs.conf" --workers 2 \
 		--control "$tmp/run/control" --debug confine 2>"$tmp/err" &
 	main=$!
 	check "netobsd starts under the unit's filter" wait_for "$build/netobsctl" -s "$tmp/run/control" status
