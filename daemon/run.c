@@ -489,6 +489,17 @@ daemon_output_status(int error, enum exit_status status)
 	return EXIT_STATUS_FAILED;
 }
 
+/* Freeing a watch restores the default action of its signal: a stop signal that repeats an earlier one would end the
+ * process with a status of its own. */
+static void
+daemon_block_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
 static enum exit_status
 daemon_release(struct daemon_state *state, enum exit_status status)
 {
@@ -501,6 +512,7 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	record_ring_free(state->closed);
 	excerpts_free(state->excerpts);
 	formula_sites_free(state->formulas);
+	daemon_block_signals();
 	for (size_t i = sizeof state->signals / sizeof state->signals[0]; i-- > 0;)
 		watch_free(state->signals[i]);
 	service_free(state->service);
