@@ -9,6 +9,7 @@
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
 refused=$(tracing_refused)
 [ -z "$refused" ] || skip_all "$refused"
+have python3 || skip_all "python3 is not installed"
 NETOBSD=$(private_netobsd) || exit 99
 export NETOBSD
 netobs=$top/scripts/netobs
@@ -90,31 +91,18 @@ answer resets "$captures/one-tcp-rst.pcap"
 is "resets: a refused connection is none" "$(sed 1d "$tmp/out")" ""
 
 # Time stamps that decrease: a time before the first event is 0.
-if have python3; then
-	python3 - "$home" "$tmp/backwards.pcap" <<-'PY'
-		import struct, sys
-		data = bytearray(open(sys.argv[1], "rb").read())
-		at, first = 24, struct.unpack_from("<I", data, 24)[0]
-		while at < len(data):
-		    seconds, _, length = struct.unpack_from("<3I", data, at)
-		    struct.pack_into("<I", data, at, 2 * first - seconds)
-		    at += 16 + length
-		open(sys.argv[2], "wb").write(data)
-	PY
-	answer resets "$tmp/backwards.pcap"
-	is "resets: a time before the first reset is 0" \
-		"$(sed 1d "$tmp/out" | awk '$1 > 1000000 { late = 1 } END { print (NR > 4), late + 0 }')" "1 0"
-	answer tcplife "$tmp/backwards.pcap" -f 'tcp[tcpflags] & (tcp-fin | tcp-rst) = 0'
-	is "tcplife: a time before the first event is 0" \
-		"$(grep '^@open' "$tmp/out" | awk '$NF > 1000000 { late = 1 } END { print (NR > 4), late + 0 }')" "1 0"
-	for script in outbound tcp1stbyte tcpconnlat tcpstate; do
-		answer "$script" "$tmp/backwards.pcap"
-		check "$script: it has an answer" grep -q '[0-9][0-9]' "$tmp/out"
-		is "$script: a time between events that decrease is 0" "$(grep -cE '[0-9]{12}|[0-9]M,|[GTPE],' "$tmp/out")" 0
-	done
-else
-	skip "time stamps that decrease" "python3 is not installed"
-fi
+python3 "$top/tests/scripts/backwards.py" "$home" "$tmp/backwards.pcap"
+answer resets "$tmp/backwards.pcap"
+is "resets: a time before the first reset is 0" \
+	"$(sed 1d "$tmp/out" | awk '$1 > 1000000 { late = 1 } END { print (NR > 4), late + 0 }')" "1 0"
+answer tcplife "$tmp/backwards.pcap" -f 'tcp[tcpflags] & (tcp-fin | tcp-rst) = 0'
+is "tcplife: a time before the first event is 0" \
+	"$(grep '^@open' "$tmp/out" | awk '$NF > 1000000 { late = 1 } END { print (NR > 4), late + 0 }')" "1 0"
+for script in outbound tcp1stbyte tcpconnlat tcpstate; do
+	answer "$script" "$tmp/backwards.pcap"
+	check "$script: it has an answer" grep -q '[0-9][0-9]' "$tmp/out"
+	is "$script: a time between events that decrease is 0" "$(grep -cE '[0-9]{12}|[0-9]M,|[GTPE],' "$tmp/out")" 0
+done
 
 # -------------------------------------------------------------------------------------------------------------------- timeline
 
@@ -123,10 +111,7 @@ is "timeline: each segment once" "$(grep -c -e '->.*[A-Z]$' "$tmp/out")" \
 	"$("$NETOBSD" -r "$captures/questions.pcap" --view=monitor --print=tcp-receive 'port 40002' | wc -l | tr -d ' ')"
 scaled=$captures/mptcp-fclose.pcap
 answer timeline 2002 "$scaled"
-"$NETOBSD" -r "$scaled" --print=tcp-send --format json 'port 2002' | python3 -c 'import json, sys
-for line in sys.stdin:
-    args = json.loads(line)["args"]
-    print(args[4]["tcp_window"] << (0 if args[4]["tcp_flags"] & 2 else max(args[3]["tcps_rcv_ws"], 0)))' >"$tmp/wanted"
+"$NETOBSD" -r "$scaled" --print=tcp-send --format json 'port 2002' | python3 "$top/tests/scripts/scripts_truth.py" windows >"$tmp/wanted"
 awk '/->.*[A-Z]$/ { print $10 }' "$tmp/out" >"$tmp/windows"
 check "timeline: windows are scaled" diff -u "$tmp/wanted" "$tmp/windows"
 for end in 192.0.2.10 192.0.2.80; do

@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobs(1) with formulas: in place of the probes of every ready-made script, with the same output if the formula has no
-# expression, else with that of a filter of libpcap; and in scripts of the user, on captures, live and on a running netobsd.
+# netobs(1) with formulas and bpftrace: in place of probes of ready-made scripts, with the output of a filter of libpcap; in
+# scripts of the user, on captures, live and on a running netobsd.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
+refused=$(tracing_refused)
+[ -z "$refused" ] || skip_all "$refused"
 NETOBSD=$(private_netobsd) || exit 99
 export NETOBSD
 netobs=$top/scripts/netobs
 captures=$top/tests/captures
 home=$captures/home-network.pcap
-examples=$top/scripts/examples
 
 # fails NAME WANTED OPTION...: netobs fails with one line that begins with WANTED
 fails() {
@@ -27,139 +28,33 @@ fails() {
 	esac
 }
 
-# ------------------------------------------------------------------------------------------- without any tracer at all
-
-fails "a formula of other probes" "netobs: formula f is of udp-send; hosts has no such probe, it has ip-receive, ip-send" \
-	hosts -F 'f = udp-send' "$home" --print
-fails "a formula of patterns of other probes" "netobs: formula f is of tcp-?end, udp-*; hosts has no such probe" \
-	hosts -F 'f = tcp-?end, udp-*' "$home" --print
-fails "a mistake in a definition" "netobsd: --formula f = ip-send where ip_sadr == 1: column 19: no field is called ip_sadr" \
-	hosts -F 'f = ip-send where ip_sadr == 1' "$home" --print
-fails "a name without a definition" "netobs: no formula is called f; define it: -F 'f = PROBE where EXPRESSION'" \
-	hosts -F f "$home" --print
-fails "a misspelt name" "netobs: no formula is called localhots (did you mean localhost?); define it: -F " \
-	hosts -F localhots -o '--formula=localhost = ip-send' "$home" --print
-fails "neither a name nor a definition" "netobs: -F takes a definition, 'NAME = PROBE where EXPRESSION', or the name" \
-	hosts -F 'ip send' "$home" --print
-fails "two formulas of a probe" "netobs: two formulas of ip-send: hosts can have one of them in its place" \
-	hosts -F 'f = ip-send' -F 'g = ip-send, ip-receive' "$home" --print
-fails "a threshold for several probes" "netobs: formula f counts the firings of several probes together, which hosts cannot tell" \
-	hosts -F 'f = ip-send, ip-receive where ip_ver == 4, 3 times in 1s' "$home" --print
-fails "a configured formula of several probes" "netobs: formula f is of several probes, which hosts cannot tell apart: give its" \
-	hosts -F f -o '--formula=f = ip-send, udp-send' "$home" --print
-
-# prints WANTED OPTION...: netobs --print prints the firings of WANTED (probes with commas), with these numbers of firings
-prints() {
-	prints_wanted=$1
-	shift
-	"$netobs" "$@" --print "$home" -o --format=json 2>"$tmp/err" | sed 's/^{"probe":"\([^"]*\)".*/\1/' | sort | uniq -c |
-		awk '{ printf "%s%s %d", (NR > 1 ? "," : ""), $2, $1 }' >"$tmp/out"
-	is "--print: $*" "$(cat "$tmp/out")" "$prints_wanted"
-}
+name="busybox awk: the parts of a formula"
+if have busybox; then
+	is "$name" "$(definition='f=tcp-*,udp-send where tcp_flagstr == ", 3 times"' \
+		known='tcp-send tcp-receive udp-send' busybox awk -v mode=replace -v script=s -v given=yes \
+		-v probes='tcp-receive udp-send' -f "$top/scripts/formulas.awk")" \
+		'tcp-receive f-tcp-receive f-tcp-receive = tcp-receive  where tcp_flagstr == ", 3 times"
+udp-send f-udp-send f-udp-send = udp-send  where tcp_flagstr == ", 3 times"'
+else
+	skip "$name" "it is not installed"
+fi
 
 # firings PROBE EXPRESSION: their number
 firings() {
 	"$NETOBSD" -r "$home" --formula "n = $1 where $2" --print=n | wc -l | tr -d ' '
 }
 
-sent=$(firings ip-send 'ip_saddr == 192.168.0.1')
-received=$(firings ip-receive 'ip_saddr == 192.168.0.1')
-all=$("$NETOBSD" -r "$home" --print=ip-send | wc -l | tr -d ' ')
-check "firings are counted: $sent, $received of $all" test "$sent" -gt 0 -a "$received" -gt 0 -a "$sent" -lt "$all"
-prints "f $received,ip-send $all" hosts -F 'f = ip-receive where ip_saddr == 192.168.0.1'
-prints "f $received,ip-send $all" hosts --formula='f=ip-receive, udp-send where ip_saddr == 192.168.0.1 uncounted'
-prints "f-ip-receive $received,f-ip-send $sent" hosts -F '
-f = ip-receive, ip-send
-	where ip_saddr == 192.168.0.1'
-prints "f-ip-receive $received,f-ip-send $sent" hosts -F 'f=ip-send,ip-receive where ip_saddr == 192.168.0.1'
-prints "f $received,ip-send $all" hosts --formula f -o '--formula=f = ip-receive where ip_saddr == 192.168.0.1'
-prints "f $received,g $sent" hosts -F 'f = ip-receive where ip_saddr == 192.168.0.1' -F 'g = ip-send where ip_saddr == 192.168.0.1'
-cat >"$tmp/conf" <<-'END'
-	formula = {"other = tcp-send where tcp_flagstr == \"}\"", "f = ip-receive
-	where ip_saddr ~ \"192.168.0.1\""}
-END
-prints "f $received,ip-send $all" hosts -F f -o "--config=$tmp/conf"
-long=a-formula-with-a-name-of-forty-characters
-prints "$(echo $long | cut -c 1-29)-ip-receive $received,$(echo $long | cut -c 1-32)-ip-send $sent" \
-	hosts -F "$(echo $long | cut -c 1-40) = ip-send, ip-receive where ip_saddr == 192.168.0.1"
-for awk in mawk 'busybox awk'; do
-	# shellcheck disable=SC2086
-	if have ${awk%% *}; then
-		is "$awk: the parts of a formula" "$(definition='f=tcp-*,udp-send where tcp_flagstr == ", 3 times"' \
-			known='tcp-send tcp-receive udp-send' $awk -v mode=replace -v script=s -v given=yes \
-			-v probes='tcp-receive udp-send' -f "$top/scripts/formulas.awk")" \
-			'tcp-receive f-tcp-receive f-tcp-receive = tcp-receive  where tcp_flagstr == ", 3 times"
-udp-send f-udp-send f-udp-send = udp-send  where tcp_flagstr == ", 3 times"'
-	else
-		skip "$awk: the parts of a formula" "it is not installed"
-	fi
-done
-
-# ---------------------------------------------------------------------------------------------------------- with DTrace
-
-cat >"$tmp/mine.d" <<-'D'
-	netobs*:::slow-2 { @ = count(); }
-D
-mkdir "$tmp/bin"
-cat >"$tmp/bin/dtrace" <<-'SH'
-	#!/bin/sh
-	case $1 in
-	-V) exec echo "dtrace: Oracle D 2.0" ;;
-	-vV) exec printf 'dtrace: Oracle D 2.0\nThis is DTrace %s\n' "$RELEASE" ;;
-	esac
-	while [ "$1" != -p ]; do shift; done
-	kill "$2"
-	while [ "$1" != -s ]; do shift; done
-	cat "$2"
-SH
-chmod +x "$tmp/bin/dtrace"
-path=$PATH
-if [ "$(id -u)" -eq 0 ]; then
-	PATH=$tmp/bin:$PATH
-	for RELEASE in 1.2.2 2.0.2 2.0.3-1; do
-		export RELEASE
-		fails "a formula with DTrace $RELEASE" "netobs: DTrace $RELEASE does not see formulas, but 2.0.4 and later do; use bpftrace" \
-			"$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace
-	done
-	for RELEASE in 2.0.4 2.0.11 2.1.0; do
-		# The shell reports a netobsd that the tracer above ends before it handles signals.
-		"$netobs" "$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace 2>&1 | grep -vx Terminated >"$tmp/out"
-		# The dollar sign is DTrace's.
-		# shellcheck disable=SC2016
-		is "a formula with DTrace $RELEASE" "$(cat "$tmp/out")" 'netobs$target:::slow-2 { @ = count(); }'
-	done
-	fails "a formula in place of a probe, with DTrace" "netobs: DTrace does not know the types of a formula's arguments, which hosts reads" \
-		hosts -F 'f = ip-send' "$home" -t dtrace
-	PATH=$path
-else
-	skip "with DTrace" "it needs root"
-fi
-
-refused=$(tracing_refused)
-if [ -n "$refused" ]; then
-	skip "on captures, interfaces and a running netobsd" "$refused"
-	tap_done
-fi
-
-# --------------------------------------------------------------------------------- in place of a probe of each script
-
-grep -v '^#' "$examples/LIST" >"$tmp/list"
-while read -r name capture arguments; do
-	probe=$(sed -n 's/^usdt:[^:]*:netobs:\([a-z_]*\).*/\1/p' "$top/scripts/bpftrace/$name.bt" | sed -e 's/__/-/g' -e q)
-	# shellcheck disable=SC2086
-	"$netobs" "$name" -F "every = $probe" "$captures/$capture" $arguments 2>"$tmp/err" </dev/null | sed 's/ *$//' >"$tmp/out"
-	sed 1d "$examples/$name.txt" >"$tmp/wanted"
-	check "$name prints its sample with a formula in place of ${probe:?}" diff -u "$tmp/wanted" "$tmp/out" || note "$(cat "$tmp/err")"
-done <"$tmp/list"
+# ----------------------------------------------------------------------------------------------- in place of probes
 
 # same NAME DEFINITION FILTER [ARGUMENT]...: the script with the formula prints what it prints of the frames that pass the
-# filter of libpcap, and less than of all frames
+# filter of libpcap, and less than of all frames.  The three run at the same time, because bpftrace waits when it detaches.
 same() {
 	same_name=$1 same_formula=$2 same_filter=$3
 	shift 3
-	"$netobs" "$same_name" "$home" -F "$same_formula" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-	"$netobs" "$same_name" "$home" -f "$same_filter" "$@" >"$tmp/wanted" 2>>"$tmp/err" </dev/null
-	"$netobs" "$same_name" "$home" "$@" >"$tmp/all" 2>>"$tmp/err" </dev/null
+	"$netobs" "$same_name" "$home" -F "$same_formula" "$@" >"$tmp/out" 2>>"$tmp/err" </dev/null &
+	"$netobs" "$same_name" "$home" -f "$same_filter" "$@" >"$tmp/wanted" 2>>"$tmp/err" </dev/null &
+	"$netobs" "$same_name" "$home" "$@" >"$tmp/all" 2>>"$tmp/err" </dev/null &
+	wait
 	sed -i 's/^ *[0-9][0-9]* //' "$tmp/out" "$tmp/wanted" "$tmp/all" # the id of a connection
 	check "$same_name -F '$same_formula' prints the same as with -f '$same_filter'" diff -u "$tmp/wanted" "$tmp/out"
 	! cmp -s "$tmp/all" "$tmp/out" && [ "$(wc -l <"$tmp/out")" -gt 1 ]
@@ -175,7 +70,7 @@ same tcplife 'f = tcp-state-change where tcps_lport == 2869 || tcps_rport == 286
 same retransmits 'f = tcp-retransmit, tcp-receive, tcp-state-change where tcps_lport == 21 || tcps_rport == 21' 'tcp port 21'
 same webconn 'f = tcp-accept-established where tcps_rport in {2330..2339}' 'tcp portrange 2330-2339' 2869
 
-# ----------------------------------------------------------------------------------------------- scripts of the user
+# -------------------------------------------------------------------------------------------------- scripts of the user
 
 cat >"$tmp/mine.bt" <<-'BT'
 	#include <netobs.h>
@@ -217,7 +112,7 @@ sed 's/opened__2/opened*/' "$tmp/mine.bt" >"$tmp/any.bt" && mv "$tmp/any.bt" "$t
 mine -F "$opened" -F "$closed"
 fails "a formula that is not defined" 'netobsd: --wait-probes: there is no probe "closed"' "$tmp/mine.bt" -F "$opened" "$home"
 
-# ---------------------------------------------------------------------------------------- live, and a running netobsd
+# ------------------------------------------------------------------------------------------ live, and a running netobsd
 
 space=netobs-script-formulas-$$ pid='' running=''
 if ! have ip nsenter; then

@@ -5,16 +5,17 @@ quick_tests += \
 
 check_tests += \
 	%D%/completion.sh \
-	%D%/conns.sh
-
-# DTrace is no package.
-all_tests += \
-	%D%/d_dtrace.sh
-
-all_tests += \
-	%D%/answers.sh \
+	%D%/conns.sh \
 	%D%/formulas.sh \
 	%D%/netobs.sh \
 	%D%/scripts.sh \
 	%D%/translate.sh
 
+# bpftrace with every script, and on live interfaces; DTrace, which is no package of Debian 12.
+all_tests += \
+	%D%/answers.sh \
+	%D%/d_dtrace.sh \
+	%D%/formulas_traced.sh \
+	%D%/netobs_traced.sh \
+	%D%/scripts_traced.sh \
+	%D%/translate_traced.sh

@@ -281,6 +281,12 @@ def failed_answers():
     return sum((result.sums() for result in (*maps.values(), others)), [])
 
 
+def windows():
+    """The scaled windows that timeline prints, in order."""
+    return [str(args[4]["tcp_window"] << (0 if args[4]["tcp_flags"] & 2 else max(args[3]["tcps_rcv_ws"], 0)))
+            for args in of("tcp-send")]
+
+
 SCRIPTS = {
     "appwho": messages,
     "dnsfailed": failed_answers,
@@ -333,6 +339,7 @@ SCRIPTS = {
     "tcpsize": lambda: size("sent", "tcp-send") + size("received", "tcp-receive"),
     "tcptop": lambda: sockets(6),
     "udptop": lambda: sockets(17),
+    "windows": windows,
     "webconn": lambda: counted("connections", "tcp-accept-established", lambda a: (a[3]["tcps_raddr"],),
                                lambda a: a[3]["tcps_lport"] == 80).sums(),
 }

@@ -23,6 +23,27 @@ def of(firings, *probes):
     return ((probe, args) for probe, args in firings if probe in probes)
 
 
+def clauses(firings):
+    keys = collections.Counter()
+    for probe, a in firings:
+        if probe == "tcp-accept-established":
+            keys["@accepted[%s, %d]" % (a[TCPS]["tcps_raddr"], a[TCPS]["tcps_lport"])] += 1
+        if probe == "tcp-send":
+            keys["@sent[%s]" % a[IP]["ip_daddr"]] += payload(a)
+        if probe == "tcp-receive" and a[TCP]["tcp_flags"] & SYN:
+            keys["@syn[%s]" % a[IP]["ip_saddr"]] += 1
+        if probe == "tcp-state-change":
+            keys["@changes[%s, %s]" % (a[5]["tcps_statestr"], a[TCPS]["tcps_statestr"])] += 1
+        if probe == "ip-send" and a[4]:
+            keys["@protocols[%s, %s]" % (a[IP]["ip_saddr"], a[4]["ipv4_protostr"])] += 1
+        if probe == "udp-receive":
+            keys["@ports[%d]" % a[4]["udp_dport"]] += a[4]["udp_length"]
+        if probe == "tcp-connect-refused":
+            keys["@refused[%s, %d]" % (a[IP]["ip_saddr"], a[4]["tcp_sport"])] += 1
+    for key, value in keys.items():
+        print("%s: %d" % (key, value))
+
+
 def ipio(firings):
     print("%20s %-3s %20s %8s" % ("SOURCE", "", "DESTINATION", "BYTES"))
     for probe, a in of(firings, "ip-send", "ip-receive"):
