@@ -61,10 +61,10 @@ same() {
 	check "$1" diff -u "$tmp/printed" "$tmp/got"
 }
 
-# perf_event: adds the event of the formula, and prints its name
+# perf_event: adds the event of the formula, and prints its name.  One perf at a time, else two choose the same.
 perf_event() {
 	HOME=$tmp perf buildid-cache --add "$file" >>"$tmp/perf.err" 2>&1
-	HOME=$tmp perf probe --force -x "$file" --add sdt_netobs:syn__segment 2>&1 |
+	HOME=$tmp flock /sys/kernel/tracing perf probe --force -x "$file" --add sdt_netobs:syn__segment 2>&1 |
 		sed -n 's/^ *\(sdt_netobs:syn__segment[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
 }
 
@@ -146,10 +146,8 @@ start() {
 
 # connect COUNT: opens connections to a closed port, which are refused
 connect() {
-	ip netns exec "$space" python3 -c '
-import socket, sys
-for _ in range(int(sys.argv[1])):
-    socket.socket().connect_ex(("127.0.0.1", 9))' "$1"
+	# shellcheck disable=SC2046
+	ip netns exec "$space" python3 "$top/tests/live/live_sockets.py" knock 127.0.0.1 $(yes 9 | head -n "$1")
 }
 
 # matched COUNT: whether the formula has fired so often
@@ -176,12 +174,7 @@ if [ -n "$event" ]; then
 fi
 connect 10
 check "live firings" wait_while "$pid" matched 10
-python3 -c '
-import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
-print(b"".join(iter(lambda: s.recv(65536), b"")).decode())' "$tmp/run/metrics" >"$tmp/metrics"
+python3 "$top/tests/service/control_client.py" http-unix "$tmp/run/metrics" "GET /metrics HTTP/1.0" >"$tmp/metrics"
 is "the metric" "$(sed -n 's/^netobs_formula_total{name="syn-segment"} //p' "$tmp/metrics")" 10
 wait_for lines "$tmp/path" 10
 wait_for lines "$tmp/process" 10

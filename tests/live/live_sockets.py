@@ -6,7 +6,13 @@
                                                       side; touches READY when it listens
     live_sockets.py connect ADDRESS PORT              one TCP connection: sends a line, closes first
     live_sockets.py refused ADDRESS PORT              one TCP connection that is refused
-    live_sockets.py flood ADDRESS PORT COUNT [RATE]   UDP datagrams, RATE a second or as fast as possible
+    live_sockets.py unanswered ADDRESS PORT SECONDS   one TCP connection that is given up after SECONDS
+    live_sockets.py knock ADDRESS PORT...             a TCP connection to each port in turn, refused or not
+    live_sockets.py itself ADDRESS PORT BYTES         one TCP connection within this process, at a free port if it is 0: the
+                                                      client sends BYTES and closes, the server reads to the end
+    live_sockets.py flood ADDRESS PORT COUNT [RATE [BYTES]]
+                                                      UDP datagrams of 400 BYTES, RATE a second or as fast as possible (0)
+    live_sockets.py unreachable ADDRESS PORT OWN      UDP datagrams from port OWN until an ICMP error arrives
     live_sockets.py ping ADDRESS COUNT [SIZE [ID]]    ICMP echoes, each of which must be answered within five seconds
     live_sockets.py states PORT <JSON                 the state changes of the endpoint with this local or remote port
 """
@@ -57,13 +63,55 @@ def refused(address, port):
     sys.exit("not refused")
 
 
-def flood(address, port, count, rate="0"):
+def unanswered(address, port, seconds):
+    try:
+        socket.create_connection((address, int(port)), timeout=float(seconds)).close()
+    except OSError:
+        return
+    sys.exit("answered")
+
+
+def knock(address, *ports):
+    for port in ports:
+        with socket.socket(family(address), socket.SOCK_STREAM) as client:
+            client.connect_ex((address, int(port)))
+
+
+def itself(address, port, size):
+    with socket.create_server((address, int(port)), family=family(address)) as listener:
+        client = socket.create_connection(listener.getsockname()[:2])
+        server, _ = listener.accept()
+        client.sendall(bytes(int(size)))
+        client.close()
+        while server.recv(65536):
+            pass
+        server.close()
+
+
+def flood(address, port, count, rate="0", size="400"):
     with socket.socket(family(address), socket.SOCK_DGRAM) as sender:
         begin = time.monotonic()
         for number in range(int(count)):
-            sender.sendto(bytes(400), (address, int(port)))
+            sender.sendto(bytes(int(size)), (address, int(port)))
             if int(rate) > 0:
                 time.sleep(max(0, begin + number / int(rate) - time.monotonic()))  # no event: the rate
+
+
+def unreachable(address, port, own):
+    """The kernel limits how many errors it sends, some kernels those of all namespaces together."""
+    with socket.socket(family(address), socket.SOCK_DGRAM) as sender:
+        sender.bind(("", int(own)))
+        sender.connect((address, int(port)))
+        sender.settimeout(1)
+        for _ in range(60):
+            try:
+                sender.send(b"x")
+                sender.recv(1)
+            except TimeoutError:
+                continue
+            except ConnectionRefusedError:
+                return
+    sys.exit("no error arrived")
 
 
 def checksum(data):
@@ -105,6 +153,5 @@ def states(port):
 
 
 if __name__ == "__main__":
-    {"serve": serve, "connect": connect, "refused": refused, "flood": flood, "ping": ping, "states": states}[sys.argv[1]](
-        *sys.argv[2:]
-    )
+    MODES = (serve, connect, refused, unanswered, knock, itself, flood, unreachable, ping, states)
+    {mode.__name__: mode for mode in MODES}[sys.argv[1]](*sys.argv[2:])

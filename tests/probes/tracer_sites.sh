@@ -94,9 +94,10 @@ else
 	skip 'perf lists every probe' 'no perf'
 fi
 
-# perf_event: adds one event for both sites, and its name: such events are system-wide, so it may not be the plain one.
+# perf_event: adds one event for both sites, and its name: such events are system-wide, so it may not be the plain one.  One
+# perf at a time, else two choose the same.
 perf_event() {
-	HOME=$tmp perf probe --force -x "$program" --add sdt_netobs:tcp__send 2>&1 |
+	HOME=$tmp flock /sys/kernel/tracing perf probe --force -x "$program" --add sdt_netobs:tcp__send 2>&1 |
 		sed -n 's/^ *\(sdt_netobs:tcp__send[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
 }
 

@@ -143,7 +143,7 @@ run() {
 
 # refused PORT LINE: a connection is refused, and netobs prints a line
 refused() {
-	ip netns exec "$space" python3 -c 'import socket, sys; socket.socket().connect_ex(("127.0.0.1", int(sys.argv[1])))' "$1"
+	ip netns exec "$space" python3 "$top/tests/live/live_sockets.py" knock 127.0.0.1 "$1"
 	grep -q "$2" "$tmp/out"
 }
 

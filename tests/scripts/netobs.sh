@@ -119,6 +119,10 @@ fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r
 is "--print behind a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \
 	"tcp-accept-refused tcp-connect-refused"
 
+fails "--print of a script that reads the private provider" 1 "^netobs: --print does not print netobs_engine, " lag --print "$home"
+"$netobs" --help lag >"$tmp/out"
+check "--help of a script that reads the private provider" grep -q '^Needs bpftrace 0.17, root, and a capture (FILE), ' "$tmp/out"
+
 # A bpftrace that is never run.
 mkdir "$tmp/never"
 ln -s /bin/false "$tmp/never/bpftrace"

@@ -137,10 +137,7 @@ run() {
 
 # connect PORT...: connects to ports of the network namespace, in turn
 connect() {
-	ip netns exec "$space" python3 -c '
-import socket, sys
-for port in sys.argv[1:]:
-    socket.socket().connect_ex(("127.0.0.1", int(port)))' "$@"
+	ip netns exec "$space" python3 "$top/tests/live/live_sockets.py" knock 127.0.0.1 "$@"
 }
 
 # has_file PATTERN: whether there is such a file
@@ -191,13 +188,7 @@ has_attached() {
 	"$tmp/bin/netobsctl" probes | awk '$1 == "tcp-connect-established" && $2 > 0 { found = 1 } END { exit !found }'
 }
 wait_while "$others" has_attached
-ip netns exec "$space" python3 -c '
-import socket
-server = socket.create_server(("127.0.0.1", 8443))
-client = socket.create_connection(("127.0.0.1", 8443))
-accepted = server.accept()[0]
-client.sendall(b"x" * 100)
-accepted.recv(100)'
+ip netns exec "$space" python3 "$top/tests/live/live_sockets.py" itself 127.0.0.1 8443 100
 check "bpftrace asks for the packets of the slowest connection" wait_while "$others" has_file '[0-9]*.pcapng'
 written=$(find "$packets" -name '[0-9]*.pcapng')
 tshark -r "$written" -T fields -e tcp.flags.str -e tcp.srcport -e tcp.dstport 2>/dev/null >"$tmp/frames"

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+check_tests += \
+	%D%/first_proof.sh
+
+# All probes, tracers that come and go, live interfaces, and tracers that need headers of a kernel.
 all_tests += \
 	%D%/engine.sh \
 	%D%/other_tracers.sh \

@@ -15,7 +15,7 @@ refused=$(tracing_refused)
 [ -z "$refused" ] || skip_all "$refused"
 program=$(private_netobsd) || exit 99
 capture=$tmp/capture.pcap
-"$build/bench/gentrace" -n 200000 -c 2000 "$capture" || exit 99
+"$build/bench/gentrace" -n 100000 -c 2000 "$capture" || exit 99
 "$program" -r "$capture" --print=$printed >"$tmp/wanted" || exit 99
 
 kinds='plain fast'
@@ -120,7 +120,7 @@ replay_traced() {
 
 # come_and_go KIND: tries slower replays on a busy machine
 come_and_go() {
-	for pace in 0.05 0.01 0.002; do
+	for pace in 0.025 0.005 0.001; do
 		! replay_traced "$1" $pace || break
 	done
 	[ "$over" -eq 0 ] || done_cycles="$done_cycles, but the replay was over by then"
@@ -157,42 +157,7 @@ bcc_reads() {
 	"$program" --wait-tracer=120 -r "$capture" --summary --probe-site="$1" 2>"$tmp/summary" &
 	replay=$!
 	wait_for begun $replay
-	/usr/bin/python3 - "$program" $replay >"$tmp/bcc" 2>"$tmp/err" <<-'END'
-		import os, select, signal, sys
-		from bcc import BPF, USDT
-
-		program, pid = sys.argv[1], int(sys.argv[2])
-		# bcc raises the semaphore long before it attaches, and --wait-tracer waits for the semaphore only.
-		os.kill(pid, signal.SIGSTOP)
-		usdt = USDT(pid=pid, path=program)
-		usdt.enable_probe("tcp__receive", "hit")
-		bpf = BPF(usdt_contexts=[usdt], text="""
-		#include <uapi/linux/ptrace.h>
-		BPF_ARRAY(total, u64, 2);
-		int hit(struct pt_regs *ctx)
-		{
-		        u64 tcp = 0, *number, *sum;
-		        u16 port = 0;
-		        int zero = 0, one = 1;
-
-		        bpf_usdt_readarg(5, ctx, &tcp);
-		        bpf_probe_read_user(&port, sizeof port, (void *)(tcp + 2));
-		        number = total.lookup(&zero);
-		        sum = total.lookup(&one);
-		        if (number && sum) {
-		                __sync_fetch_and_add(number, 1);
-		                __sync_fetch_and_add(sum, port);
-		        }
-		        return 0;
-		}
-		""")
-		ended = select.poll()
-		ended.register(os.pidfd_open(pid), select.POLLIN)
-		os.kill(pid, signal.SIGCONT)
-		ended.poll()
-		print(bpf["total"][0].value, bpf["total"][1].value, flush=True)
-		os._exit(0)
-	END
+	/usr/bin/python3 "$top/tests/tracers/bcc_ports.py" "$program" $replay >"$tmp/bcc" 2>"$tmp/err"
 	kill -KILL $replay 2>/dev/null # still waiting if bcc has failed
 	wait $replay
 }
