@@ -6,7 +6,6 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-header=$top/probes/netobs.h
 fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
 probes=$("$fire_sites" names | wc -l)
 
@@ -17,25 +16,32 @@ program=$tmp/fire
 kinds='plain fast'
 "$program" fast 0 || kinds=plain
 
+# Each bpftrace is attached to both sites of every probe, and detaches from all of them once.
+# printed COUNT: whether it has printed so many values
+printed() {
+	[ "$(grep -c '^[a-z]' "$tmp/out")" -gt "$1" ]
+}
+
 # values KIND: bpftrace reads the arguments of probes that execute their site of that kind
 values() {
-	bpftrace --include "$header" "$tmp/script.bt" -c "$program $1 1" >"$tmp/out" 2>"$tmp/err"
-	grep -v -e '^Attaching' -e '^$' "$tmp/out" | sort >"$tmp/got"
+	values_before=$(grep -c '^[a-z]' "$tmp/out")
+	"$program" "$1" 1
+	wait_for printed "$((values_before + $(wc -l <"$tmp/expected") - 1))"
+	grep '^[a-z]' "$tmp/out" | sed "1,${values_before}d" | sort >"$tmp/got"
 	if diff -u "$tmp/expected" "$tmp/got" >"$tmp/diff"; then
 		ok "bpftrace reads every argument of every probe, $1 site ($(wc -l <"$tmp/expected") values)"
 	else
-		not_ok "bpftrace reads every argument of every probe, $1 site" "$tmp/diff" "$tmp/err"
+		not_ok "bpftrace reads every argument of every probe, $1 site" "$tmp/diff" "$tmp/out.err"
 	fi
 }
 
-# counts KIND: each firing is counted once, although two sites of some probes are attached
+# counts KIND PID: each firing of the process is counted once, although two sites of some probes are attached
 counts() {
-	bpftrace "$tmp/count.bt" -c "$program $1 1000" >"$tmp/out" 2>"$tmp/err"
-	counted=$(grep -c '^@\[[a-z0-9_]*\]: 1000$' "$tmp/out")
+	counted=$(grep -c "^@\[[a-z0-9_]*, $2\]: 1000\$" "$tmp/out")
 	if [ "$counted" -eq "$probes" ]; then
 		ok "bpftrace counts every firing of $probes probes, $1 site"
 	else
-		not_ok "bpftrace counts every firing, $1 site" "$tmp/out" "$tmp/err"
+		not_ok "bpftrace counts every firing, $1 site" "$tmp/out" "$tmp/out.err"
 	fi
 }
 
@@ -44,15 +50,24 @@ if [ -n "$refused" ]; then
 	skip 'bpftrace reads every argument of every probe' "$refused"
 	skip 'bpftrace counts every firing' "$refused"
 else
-	"$program" script "$program" >"$tmp/script.bt"
 	"$program" expect | sort >"$tmp/expected"
-	"$program" names | while read -r name rest; do
-		echo "usdt:$program:netobs:$name { @[\"$name\"] = count(); }"
-	done >"$tmp/count.bt"
+	tracer "$tmp/out" "$("$program" script "$program")"
 	for kind in $kinds; do
 		values "$kind"
-		counts "$kind"
 	done
+	tracer_end
+	tracer "$tmp/out" "$("$program" names | while read -r name rest; do
+		echo "usdt:$program:netobs:$name { @[\"$name\", pid] = count(); }"
+	done)"
+	for kind in $kinds; do
+		"$program" "$kind" 1000 &
+		echo "$kind $!"
+		wait "$!"
+	done >"$tmp/processes"
+	tracer_end
+	while read -r kind process; do
+		counts "$kind" "$process"
+	done <"$tmp/processes"
 fi
 
 # gdb_probes: the probes that gdb lists, one per line
