@@ -59,15 +59,7 @@ tagged() {
 }
 
 conversation() {
-	in_far python3 -c '
-import socket
-listener = socket.create_server(("127.0.0.1", 0))
-client = socket.create_connection(listener.getsockname())
-server, _ = listener.accept()
-client.sendall(bytes(50000))
-client.close()
-while server.recv(65536):
-    pass'
+	in_far python3 "$sockets" itself 127.0.0.1 0 50000
 }
 
 traffic() {

@@ -50,9 +50,7 @@ appears() {
 
 # send: one datagram through the interface
 send() {
-	ip netns exec "$space" python3 -c '
-import socket
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"late", ("192.0.2.2", 9))'
+	ip netns exec "$space" python3 "$top/tests/live/live_sockets.py" flood 192.0.2.2 9 1 0 4
 }
 
 # prints: sends a datagram; whether netobsd has reported one

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Observing interfaces: two network namespaces with a cable between them and real sockets at both ends; netobsd
-# must report what the kernel's own TCP does.
+# must report what the kernel's own TCP does.  tests/live/connection.sh has the first connections.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -12,33 +12,10 @@
 server_states="listen syn-received established close-wait last-ack closed"
 client_states="closed syn-sent established fin-wait-1 fin-wait-2 time-wait"
 
-# ------------------------------------------------------------------------------------------------------- both sides
-
-observe "$far" 1 -i far0 --print --format json --summary
-converse "$far" "$near" 10.77.0.2 7001
-in_near python3 "$sockets" refused 10.77.0.2 7002
-finish
-is "the server's side: exit status" $? 0
-is "the server's side: states" "$(states_of 7001)" "server 10.77.0.2 $server_states"
-is "the server's side: accepted" "$(count tcp-accept-established) $(count tcp-connect-established)" "1 0"
-is "the server's side: refused" "$(count tcp-accept-refused) $(count tcp-connect-refused)" "1 0"
-is "the server's side: no frame is dropped" "$(counter capture.dropped) $(counter capture.interface-dropped)" "0 0"
-check "the server's side: the interface is named" grep -q '"if_name":"far0"' "$tmp/out"
-check "the server's side: no message" sh -c "! grep '^netobsd:' '$tmp/err'"
-
 observe "$near" 1 -i near0 --print=tcp-* --format json
 converse "$far" "$near" fd77::2 7003
-in_near python3 "$sockets" refused 10.77.0.2 7002
 finish
 is "the client's side: states over IPv6" "$(states_of 7003)" "client fd77::1 $client_states"
-is "the client's side: requests" "$(count tcp-connect-request)" 2
-is "the client's side: established and refused" "$(count tcp-connect-established) $(count tcp-connect-refused)" "1 1"
-
-observe "$near" 1 -i near0 --view both --print=tcp-state-change --format json tcp port 7004
-converse "$far" "$near" 10.77.0.2 7004
-finish
-is "view both: both ends" "$(states_of 7004)" "client 10.77.0.1 $client_states
-server 10.77.0.2 $server_states"
 
 # --------------------------------------------------------------------------------------------------- other interfaces
 
@@ -117,15 +94,6 @@ is "dropped frames: status with --strict" $? 3
 check "dropped frames: counted" test "$(counter capture.dropped)" -gt 0
 is "dropped frames: received = observed + dropped" "$(counter capture.received)" \
 	"$(($(counter frames) + $(counter capture.dropped)))"
-
-# The kernel closes a block of the buffer after 10 ms, however few frames it contains.
-observe "$far" 1 -i far0 --summary udp
-kill -STOP "$pid"
-in_near python3 "$sockets" flood 10.77.0.2 9 1800 3000
-kill -CONT "$pid"
-finish
-is "the default buffer holds a pause of 0.6 s" "$(counter frames) observed, $(counter capture.dropped) dropped" \
-	"1800 observed, 0 dropped"
 
 # With --immediate each frame takes as much of the buffer as the longest possible frame, and as much again on the loopback
 # interface, where it is captured on its way out, too; the buffer must hold a burst of them.

@@ -21,10 +21,7 @@ fired() {
 
 # 11,000 bytes over an MTU of 1500 are 8 fragments: 7 of 1480 and one of 648 payload bytes.
 observe "$far" 1 -i far0 --print=ip-*,udp-*,socket-* --format json udp
-in_near python3 -c '
-import socket
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.sendto(bytes(11000), ("10.77.0.2", 9))'
+in_near python3 "$sockets" flood 10.77.0.2 9 1 0 11000
 wait_for fired udp-receive # address resolution comes first
 finish
 is "8 fragments: ip-receive fires for each" "$(count ip-receive)" 8
@@ -35,10 +32,7 @@ is "8 fragments: a UDP stream starts" "$(count udp-stream-start)" 1
 is "8 fragments: ip-packet-free fires for each" "$(count ip-packet-free)" 8
 
 observe "$near" 1 -i near0 --print=ip-*,udp-*,socket-* --format json ip6
-in_near python3 -c '
-import socket
-s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-s.sendto(bytes(3000), ("fd77::2", 9))'
+in_near python3 "$sockets" flood fd77::2 9 1 0 3000
 wait_for fired udp-send # address resolution comes first
 finish
 is "IPv6: the sender's side" "$(count socket-send) $(count udp-send) $(sum_of socket-send so_bytes)" "1 1 3000"
@@ -67,14 +61,7 @@ if have nft && in_far nft list ruleset >/dev/null 2>&1; then
 	observe "$near" 1 -i near0 --print=tcp-send,tcp-retransmit,tcp-timeout-*,tcp-connect-* --format json tcp port 7011
 	in_far nft 'add table inet t; add chain inet t in { type filter hook input priority 0; };
 		add rule inet t in tcp dport 7011 drop'
-	in_near python3 -c '
-import socket
-s = socket.socket()
-s.settimeout(3.5)
-try:
-    s.connect(("10.77.0.2", 7011))
-except OSError:
-    pass'
+	in_near python3 "$sockets" unanswered 10.77.0.2 7011 3.5
 	finish
 	in_far nft delete table inet t
 	again=$(($(count tcp-send) - 1)) # how often depends on the kernel: after 1, 2, 3 s or after 1 and 3 s
@@ -106,21 +93,7 @@ is "a killed server refuses" "$(count tcp-connect-request) $(count tcp-connect-r
 # ----------------------------------------------------------------------------------------------- errors that quote packets
 
 observe "$near" 1 -i near0 --print=icmp-receive,udp-send --format json udp or icmp
-# The kernel limits how many errors it sends, some kernels those of all namespaces together: repeat until one arrives.
-in_near python3 -c '
-import socket
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("10.77.0.1", 40123))
-s.connect(("10.77.0.2", 40999))
-s.settimeout(1)
-for _ in range(60):
-    try:
-        s.send(b"x")
-        s.recv(1)
-    except TimeoutError:
-        continue
-    except ConnectionRefusedError:
-        break'
+in_near python3 "$sockets" unreachable 10.77.0.2 40999 40123
 finish
 is "an ICMP error: the stream that it quotes" \
 	"$(grep '"probe":"icmp-receive"' "$tmp/out" | grep -o '"cs_cid":[0-9]*' | head -n 1)" \
@@ -129,28 +102,15 @@ check "an ICMP error: the port that it quotes" grep -q '"icmp_error_dport":40999
 
 # --------------------------------------------------------------------------------------------------- owner of a socket
 
-cat >"$tmp/owned.py" <<'PY'
-import os, socket, sys
-listener = socket.create_server(("10.77.0.1", 7013)) if sys.argv[1] == "serve" else None
-open(sys.argv[2], "w").write(str(os.getpid()))
-peer = listener.accept()[0] if listener else socket.create_connection(("10.77.0.1", 7013))
-peer.settimeout(0.2)
-while not os.path.exists(sys.argv[3]):
-    try:
-        peer.sendall(b"12345678") if listener else None
-        peer.recv(8)
-    except TimeoutError:
-        pass
-PY
 # owner_found: whether the last firing has a process
 owner_found() {
 	tail -n 1 "$tmp/out" | grep -q '"so_pid":[1-9]'
 }
 observe "$near" 1 -i near0 --all-owners --print=socket-send --format json tcp port 7013
-ip netns exec "$near" python3 "$tmp/owned.py" serve "$tmp/pid" "$tmp/enough" &
+ip netns exec "$near" python3 "$top/tests/live/owned.py" serve 10.77.0.1 7013 "$tmp/pid" "$tmp/enough" &
 server=$!
 wait_for test -s "$tmp/pid"
-in_far python3 "$tmp/owned.py" connect "$tmp/other" "$tmp/enough" &
+in_far python3 "$top/tests/live/owned.py" connect 10.77.0.1 7013 "$tmp/other" "$tmp/enough" &
 client=$!
 wait_for owner_found
 : >"$tmp/enough"

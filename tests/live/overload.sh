@@ -85,22 +85,9 @@ is "fragment flood: every frame is observed" "$(counter frames)" "$fragments"
 check "fragment flood: the anomaly fragment-limit is counted" test "$(counter anomaly.fragment-limit)" -gt 0
 check "fragment flood: memory is flat" flat 2048
 
-# Other load varies: the best of three runs counts.
-attacked=0
-for _ in 1 2 3; do
-	began=$(date +%s%N)
-	feed collisions "$collisions" --max-flows 1000000
-	collided=$?
-	took=$(($(date +%s%N) - began))
-	[ "$attacked" -ne 0 ] && [ "$attacked" -le "$took" ] || attacked=$took
-done
-is "colliding keys: status" "$collided" 0
+feed collisions "$collisions" --max-flows 1000000
+is "colliding keys: status" $? 0
 is "colliding keys: no connection is evicted" "$(counter flow.created) $(counter flow.evicted-crowded)" "$collisions 0"
-began=$(date +%s%N)
-feed syn "$collisions" --max-flows 1000000
-plain=$(($(date +%s%N) - began))
-note "colliding keys took $((attacked / 1000000)) ms, others $((plain / 1000000)) ms"
-check_speed "colliding keys: no slower than others" test "$attacked" -lt "$((3 * plain + 1000000000))"
 
 feed random "$garbage" --print --format json
 is "random frames: status" $? 0

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+check_tests += \
+	%D%/connection.sh
+
+# Interfaces at length: real traffic of many kinds, interfaces that come and go, frames that are lost.
 all_tests += \
 	%D%/in_place.sh \
 	%D%/late_interface.sh \
@@ -13,6 +17,11 @@ all_tests += \
 	%D%/stacks.sh \
 	%D%/workers.sh
 
+speed_tests += \
+	%D%/capture_speed.sh \
+	%D%/on_demand_speed.sh \
+	%D%/overload_speed.sh
+
 EXTRA_PROGRAMS += %D%/overload_traffic
-%D%/overload.log: %D%/overload_traffic
+%D%/overload.log %D%/overload_speed.log: %D%/overload_traffic
 %D%/owner.log: tests/daemon/owner/test_owner_lookup
