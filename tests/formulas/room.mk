@@ -10,7 +10,7 @@ unit_tests += \
 check_tests += \
 	%D%/replay.sh
 
-# With every tracer; tshark's answers depend on no code of netobs.
+# Four tracers at a replay and at an interface; tshark's answers depend on no code of netobs.
 all_tests += \
 	%D%/conf_tshark.sh \
 	%D%/tracers.sh

@@ -20,8 +20,7 @@ capture() {
 
 # captured NAME: ends it behind a last frame: tcpdump has written all others before that one
 captured() {
-	python3 -c 'import socket
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"the last frame", ("192.0.2.1", 9))'
+	python3 "$top/tests/lib/last_frame.py"
 	wait_for grep -q "the last frame" "$1.pcap"
 	kill "$tcpdump"
 	wait "$tcpdump"

@@ -22,7 +22,8 @@ check_tests += \
 	%D%/manifest_awk.sh \
 	%D%/notes.sh
 
-# With files of $NETOBS_SHARED, whose content changes; with compilers, awks and tracers that check does not need.
+# With files of $NETOBS_SHARED, whose content changes; with compilers and awks that check does not need; tracers at every
+# site.
 all_tests += \
 	%D%/contract.sh \
 	%D%/other_programs.sh \

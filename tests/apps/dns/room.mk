@@ -3,5 +3,6 @@
 unit_tests += \
 	%D%/test_dns
 
+# Real servers and clients.
 all_tests += \
 	%D%/dns.sh

@@ -3,5 +3,6 @@
 unit_tests += \
 	%D%/test_smb
 
+# Real servers and clients.
 all_tests += \
 	%D%/smb.sh

@@ -3,5 +3,6 @@
 unit_tests += \
 	%D%/test_tls
 
+# Real servers and clients.
 all_tests += \
 	%D%/tls.sh

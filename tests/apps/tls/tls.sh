@@ -130,12 +130,7 @@ is "HelloRetryRequest: a second ClientHello" "$(fired seven.example.com)" "tls-c
 "$netobsd" -r "$capture" --print=tls-established --format=json >"$tmp/established"
 # established NAME: "VERSION RESUMED ALPN" of the connection with that server name
 established() {
-	python3 -c 'import json, sys
-for line in open(sys.argv[1]):
-    tls = json.loads(line)["args"][1]
-    if tls["tls_sni"] == sys.argv[2]:
-        print(tls["tls_versionstr"], tls["tls_resumed"], tls["tls_alpn"], tls["tls_handshake_us"] >= tls["tls_hello_us"] >= 0)' \
-		"$tmp/established" "$1"
+	python3 "$top/tests/apps/tls/tls_established.py" "$1" <"$tmp/established"
 }
 is "fields of one.example.com" "$(established one.example.com)" "TLSv1.2 0  True"
 is "fields of two.example.com" "$(established two.example.com)" "TLSv1.2 1  True"
