@@ -18,7 +18,7 @@ fired() {
 
 # bytes_of PROBE: payload bytes of all firings; a retransmission adds none
 bytes_of() {
-	grep "\"probe\":\"$1\"" "$tmp/out" | grep -o '"so_bytes":[0-9]*' | awk -F : '{ n += $2 } END { printf "%d", n }'
+	grep "\"probe\":\"$1\"" "$tmp/out" | grep -o '"so_bytes":[0-9]*' | awk -F : '{ n += $2 } END { printf "%.0f", n }'
 }
 
 # Frames are observed in the order of their capture: when the refusal is reported, so is the connection before it.
