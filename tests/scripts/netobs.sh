@@ -161,6 +161,11 @@ is "--print shows the same firings without a tracer" "$(awk '{ print $2 }' "$tmp
 
 # ------------------------------------------------------------------------------------------------------------ stand-ins
 
+if [ "$(id -u)" -ne 0 ]; then
+	skip "a signal before the tracer is attached, -t dtrace" "needs root"
+	tap_done
+fi
+
 # A tracer that is not attached when a signal ends netobsd, and fails as bpftrace does.
 mkdir "$tmp/fake"
 cat >"$tmp/fake/bpftrace" <<-SH
@@ -192,53 +197,49 @@ is "a tracer that fails: its errors" "$(cut -d ' ' -f 1,2 "$tmp/err")" "cannot a
 terminate called"
 
 # With DTrace: a stand-in prints its arguments and the program.
-if [ "$(id -u)" -eq 0 ]; then
-	mkdir "$tmp/bin"
-	cat >"$tmp/bin/dtrace" <<-'SH'
-		#!/bin/sh
-		[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
-		printf '%s\n' "$@"
-		while [ "$1" != -p ]; do shift; done
-		kill "$2"
-		while [ "$1" != -s ]; do shift; done
-		cat "$2"
-	SH
-	chmod +x "$tmp/bin/dtrace"
-	PATH=$tmp/bin:$PATH "$netobs" timeline -r "$top/tests/captures/questions.pcap" -t dtrace 40002 >"$tmp/out" 2>"$tmp/err"
-	# The dollar sign is DTrace's.
-	# shellcheck disable=SC2016
-	is "-t dtrace: library, process, program with the process's provider, argument" \
-		"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-s$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
-			grep -c 'netobs\*' "$tmp/out")" "7
+mkdir "$tmp/bin"
+cat >"$tmp/bin/dtrace" <<-'SH'
+	#!/bin/sh
+	[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+	printf '%s\n' "$@"
+	while [ "$1" != -p ]; do shift; done
+	kill "$2"
+	while [ "$1" != -s ]; do shift; done
+	cat "$2"
+SH
+chmod +x "$tmp/bin/dtrace"
+PATH=$tmp/bin:$PATH "$netobs" timeline -r "$top/tests/captures/questions.pcap" -t dtrace 40002 >"$tmp/out" 2>"$tmp/err"
+# The dollar sign is DTrace's.
+# shellcheck disable=SC2016
+is "-t dtrace: library, process, program with the process's provider, argument" \
+	"$(grep -c -e '^-L$' -e '/dtrace$' -e '^-p$' -e '^-s$' -e '^netobs$target:::tcp-retransmit$' -e '^40002$' "$tmp/out"
+		grep -c 'netobs\*' "$tmp/out")" "7
 0"
-	# DTrace reports drops, and ends as usual.
-	cat >"$tmp/bin/dtrace" <<-'SH'
-		#!/bin/sh
-		[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
-		echo "dtrace: ${DROPS:?}" >&2
-		echo "@connections[192.168.0.13]: 43"
-	SH
-	for DROPS in "1 drop on CPU 0" "12 dynamic variable drops with non-empty dirty list" "3 aggregation drops on CPU 1"; do
-		export DROPS
-		PATH=$tmp/bin:$PATH "$netobs" webconn -r "$home" -t dtrace >"$tmp/out" 2>"$tmp/err"
-		is "-t dtrace: $DROPS: the output is incomplete" \
-			"$? $(wc -l <"$tmp/out" | tr -d ' ') $(grep -c -e "^dtrace: $DROPS\$" -e '^netobs: DTrace had too little room, ' "$tmp/err")" "4 1 2"
-	done
-	# DTrace refuses the script: netobs fails, and its netobsd ends.
-	cat >"$tmp/bin/dtrace" <<-'SH'
-		#!/bin/sh
-		[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
-		while [ "$1" != -p ]; do shift; done
-		echo "$2"
-		exit 1
-	SH
+# DTrace reports drops, and ends as usual.
+cat >"$tmp/bin/dtrace" <<-'SH'
+	#!/bin/sh
+	[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+	echo "dtrace: ${DROPS:?}" >&2
+	echo "@connections[192.168.0.13]: 43"
+SH
+for DROPS in "1 drop on CPU 0" "12 dynamic variable drops with non-empty dirty list" "3 aggregation drops on CPU 1"; do
+	export DROPS
 	PATH=$tmp/bin:$PATH "$netobs" webconn -r "$home" -t dtrace >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	started=$(cat "$tmp/out")
-	check "-t dtrace: DTrace fails, so does netobs" test "$status" -ne 0
-	check "-t dtrace: no netobsd is left" test -n "$started" -a ! -e "/proc/$started"
-else
-	skip "-t dtrace" "needs root"
-fi
+	is "-t dtrace: $DROPS: the output is incomplete" \
+		"$? $(wc -l <"$tmp/out" | tr -d ' ') $(grep -c -e "^dtrace: $DROPS\$" -e '^netobs: DTrace had too little room, ' "$tmp/err")" "4 1 2"
+done
+# DTrace refuses the script: netobs fails, and its netobsd ends.
+cat >"$tmp/bin/dtrace" <<-'SH'
+	#!/bin/sh
+	[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+	while [ "$1" != -p ]; do shift; done
+	echo "$2"
+	exit 1
+SH
+PATH=$tmp/bin:$PATH "$netobs" webconn -r "$home" -t dtrace >"$tmp/out" 2>"$tmp/err"
+status=$?
+started=$(cat "$tmp/out")
+check "-t dtrace: DTrace fails, so does netobs" test "$status" -ne 0
+check "-t dtrace: no netobsd is left" test -n "$started" -a ! -e "/proc/$started"
 
 tap_done
