@@ -3,10 +3,12 @@
  * Any bytes as a request on the control socket or to the metrics server, through the servers' own sockets.  The first
  * byte selects the server, how the bytes are split, and whether a reload succeeds; the second is the length of an
  * interface name, which follows; the rest is sent.  A reply is one error of one line, or what was requested: JSON,
- * plain text, or a page in Prometheus' format in which no series occurs twice.
+ * plain text, a capture that libpcap reads, or a page in Prometheus' format in which no series occurs twice.  Whether
+ * the control socket accepts a request is known in advance from the request itself.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
-#include <pcap/dlt.h>
+#include <pcap/pcap.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,10 +22,14 @@
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/config/options.h"
+#include "daemon/formula_sites.h"
 #include "daemon/query/control.h"
 #include "daemon/query/control_request.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/query/server.h"
+#include "formulas/formula.h"
+#include "recorder/ring.h"
+#include "records/record_filter.h"
 #include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"
 #include "tests/lib/json_check.h"
@@ -31,6 +37,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define REPLY_MAX (1u << 20)
+
+/* Frames of the capture, and the ids of endpoints: two of each connection.  The SCTP packet begins no association. */
+#define FRAMES	  5u
+#define ENDPOINTS 8u
+
+/* The formula that is defined before each input. */
+#define FORMULA "known"
 
 /* How the first byte is read. */
 enum { HTTP = 1, SPLIT = 2, RELOADS = 4 };
@@ -40,6 +53,7 @@ static struct loop *loop;
 static struct workers *workers;
 static struct control *control;
 static struct metrics *metrics;
+static struct formula_sites *formulas;
 static struct query_context query;
 static const struct connrec ended = {.cr_client = "192.0.2.1", .cr_server = "192.0.2.80", .cr_reason = "fin"};
 static char directory[] = "/tmp/netobs-fuzz-XXXXXX", control_path[64], metrics_address[64];
@@ -75,15 +89,15 @@ put32(uint8_t *at, uint32_t value)
 static void
 make_capture(int fd)
 {
-	static const uint8_t protocols[] = {6, 6, 17, 17, 132};
+	static const uint8_t protocols[FRAMES] = {6, 6, 17, 17, 132};
 	static const uint16_t version[2] = {2, 4};
-	uint8_t bytes[24 + 5 * (16 + 40)] = {0}, *at = bytes + 24;
+	uint8_t bytes[24 + FRAMES * (16 + 40)] = {0}, *at = bytes + 24;
 
 	put32(bytes, 0xa1b2c3d4);
 	memcpy(bytes + 4, version, sizeof version);
 	put32(bytes + 16, 65535);
 	put32(bytes + 20, 101); /* LINKTYPE_RAW */
-	for (unsigned i = 0; i < sizeof protocols; i++, at += 16 + 40) {
+	for (unsigned i = 0; i < FRAMES; i++, at += 16 + 40) {
 		uint8_t *ip = at + 16;
 
 		put32(at, 1700000000);
@@ -120,6 +134,48 @@ reload(void *context, char *error, size_t size)
 	return reloads;
 }
 
+static bool
+define_formula(void *context, const char *text, char *error, size_t size)
+{
+	(void)context;
+	return formula_sites_define(formulas, text, error, size);
+}
+
+static bool
+undefine_formula(void *context, const char *name, char *error, size_t size)
+{
+	(void)context;
+	snprintf(error, size, "there is no formula \"%.60s\"", name);
+	return formula_sites_undefine(formulas, name);
+}
+
+static void
+update_sites(void *context)
+{
+	(void)context;
+	formula_sites_read_names(formulas);
+	formula_sites_update(formulas);
+}
+
+static bool
+describe_site(void *context, unsigned slot, const char **name, bool *traced)
+{
+	(void)context;
+	return formula_sites_describe(formulas, slot, name, traced);
+}
+
+/* Removes all formulas, and defines the one that each input finds. */
+static void
+reset_formulas(void)
+{
+	char error[512];
+
+	while (formula_set_count(query.formulas) > 0)
+		must(formula_sites_undefine(formulas, formula_name(formula_set_status(query.formulas, 0).formula)));
+	must(formula_sites_define(formulas, FORMULA " = tcp-send where tcp_dport == 80, 3 times in 1s", error,
+				  sizeof error));
+}
+
 static void
 clean_up(void)
 {
@@ -150,16 +206,27 @@ prepare(void)
 	config.control_path = control_path;
 	config.metrics_address = metrics_address;
 	config.flow_limits.flows = 64;
+	config.flight_memory = RING_MEMORY_MIN;
 	loop = loop_new();
 	must(loop != NULL);
 	workers = workers_open(&config, loop, false);
-	must(workers != NULL && workers_start_inputs(workers) && workers_make_observers(workers, selected));
+	formulas = formula_sites_open(&config);
+	must(workers != NULL && formulas != NULL);
+	must(workers_start_inputs(workers) && workers_make_observers(workers, selected));
+	formula_sites_connect(formulas, workers);
 	must(workers_run(workers) == INPUT_DONE);
 	with_interfaces = *workers->worker[0].input->ops;
 	with_interfaces.visit = visit_interfaces;
 	interface_names[0] = interface_names[1] = "";
 	workers->worker[0].input->ops = &with_interfaces;
-	query = (struct query_context){.config = &config, .workers = workers, .reload = reload};
+	query = (struct query_context){.config = &config,
+				       .workers = workers,
+				       .reload = reload,
+				       .formulas = formula_sites_set(formulas),
+				       .define_formula = define_formula,
+				       .undefine_formula = undefine_formula,
+				       .update_sites = update_sites,
+				       .describe_site = describe_site};
 	query.closed = record_ring_new(4);
 	must(query.closed != NULL);
 	record_ring_take(query.closed, &ended);
@@ -243,12 +310,13 @@ check_json_lines(const char *text)
 	}
 }
 
-/* Whether the server must accept the request; `*request` is what it says. */
+/* Whether the bytes are a request; `*request` is what it says. */
 static bool
-is_valid(const uint8_t *bytes, size_t size, struct control_request *request)
+is_request(const uint8_t *bytes, size_t size, struct control_request *request)
 {
-	char line[SERVER_REQUEST_MAX + 1], error[256];
+	static char line[SERVER_REQUEST_MAX + 1]; /* the request refers to it */
 	const uint8_t *end = size > 0 ? memchr(bytes, '\n', size) : NULL;
+	char error[256];
 
 	if (end == NULL || end - bytes >= SERVER_REQUEST_MAX)
 		return false;
@@ -260,32 +328,159 @@ is_valid(const uint8_t *bytes, size_t size, struct control_request *request)
 	return control_request_parse(line, request, error, sizeof error);
 }
 
+static bool
+is_expression(const char *text)
+{
+	char mistake[RECORD_ERROR_MAX];
+	struct record_filter *filter = record_filter_compile(text, mistake);
+
+	record_filter_free(filter);
+	return filter != NULL;
+}
+
+static bool
+is_new_definition(const char *text)
+{
+	struct formula_error error;
+	struct formula *formula = formula_compile(text, &error);
+	bool is_new = formula != NULL && strcmp(formula_name(formula), FORMULA) != 0;
+
+	formula_free(formula);
+	return is_new;
+}
+
+/* Whether a request is accepted. */
+enum verdict { REFUSED, ACCEPTED, EITHER };
+
+static enum verdict
+verdict_if(bool accepted)
+{
+	return accepted ? ACCEPTED : REFUSED;
+}
+
+/* No default: the compiler names a command that is missing. */
+static enum verdict
+expected_verdict(const struct control_request *request)
+{
+	switch (request->command) {
+	case REQUEST_STATUS:
+	case REQUEST_PROBES:
+	case REQUEST_INTERFACES:
+	case REQUEST_COUNTERS:
+	case REQUEST_DEBUG:
+	case REQUEST_SITES:
+		return ACCEPTED;
+	case REQUEST_CONNECTIONS:
+		return verdict_if(request->expression == NULL || is_expression(request->expression));
+	case REQUEST_CONNECTION:
+		return verdict_if(request->cid >= 1 && request->cid <= ENDPOINTS);
+	case REQUEST_RELOAD:
+		return verdict_if(reloads);
+	case REQUEST_FORMULAS:
+		return verdict_if(request->formula == NULL || strcmp(request->formula, FORMULA) == 0);
+	case REQUEST_DEFINE:
+		return verdict_if(is_new_definition(request->formula));
+	case REQUEST_UNDEFINE:
+		return verdict_if(strcmp(request->formula, FORMULA) == 0);
+	case REQUEST_STREAM:
+		return *request->names == '\0' && request->fields == NULL ? ACCEPTED : EITHER;
+	case REQUEST_WRITE: /* snoop has no link type for the frames */
+		return request->packet_filter == NULL && request->format != CAPTURE_SNOOP ? ACCEPTED : EITHER;
+	case REQUEST_CLOSED:
+		if (request->expression != NULL && !is_expression(request->expression))
+			return REFUSED;
+		return request->fields == NULL && request->sort == NULL ? ACCEPTED : EITHER;
+	case REQUEST_COMMANDS:
+		break;
+	}
+	abort();
+}
+
+/* Checks that a capture has this number of frames. */
+static void
+check_capture(char *bytes, size_t size, unsigned long long count)
+{
+	char error[PCAP_ERRBUF_SIZE];
+	FILE *stream = fmemopen(bytes, size, "r");
+	pcap_t *capture = pcap_fopen_offline(stream, error);
+	struct pcap_pkthdr *header;
+	const u_char *data;
+
+	must(capture != NULL);
+	for (; count > 0; count--)
+		must(pcap_next_ex(capture, &header, &data) == 1);
+	must(pcap_next_ex(capture, &header, &data) == PCAP_ERROR_BREAK);
+	pcap_close(capture);
+}
+
+/* Chunks, and a line of JSON that counts what was in them; or the reason why there is no capture. */
+static void
+check_write(const struct control_request *request)
+{
+	static char capture[REPLY_MAX];
+	unsigned long long frames, bytes;
+	size_t at = 3, used = 0, where;
+	uint32_t length;
+
+	for (;; at += length) {
+		must(reply_length - at > sizeof length);
+		memcpy(&length, reply + at, sizeof length);
+		length = ntohl(length);
+		at += sizeof length;
+		if (length == 0 || length == UINT32_MAX)
+			break;
+		must(length < reply_length - at);
+		memcpy(capture + used, reply + at, length);
+		used += length;
+	}
+	must(strlen(reply + at) == reply_length - at);
+	check_plain(reply + at, reply_length - at);
+	must(strchr(reply + at, '\n') == reply + reply_length - 1);
+	if (length == UINT32_MAX) {
+		must(request->cid != 0 || request->packet_filter != NULL);
+		return;
+	}
+	must(json_check(reply + at, reply_length - at - 1, &where));
+	must(sscanf(reply + at, "{\"frames\":%llu,\"bytes\":%llu,", &frames, &bytes) == 2);
+	must(frames <= FRAMES && bytes == used);
+	if (request->packet_filter == NULL && request->cid == 0)
+		must(frames == FRAMES);
+	if (request->format != CAPTURE_SNOOP)
+		check_capture(capture, used, frames);
+}
+
+static void
+check_text(const struct control_request *request)
+{
+	check_plain(reply, reply_length);
+	must(reply[reply_length - 1] == '\n');
+	if (request->json)
+		check_json_lines(reply + 3);
+	if (request->command == REQUEST_STREAM || request->command == REQUEST_UNDEFINE)
+		must(reply_length == 3); /* nothing fires, and nothing is left */
+	else if (!request->json) /* a list has titles */
+		must(reply_length > 3 || request->command == REQUEST_CONNECTIONS);
+}
+
 static void
 check_control(const uint8_t *bytes, size_t size)
 {
 	struct control_request request;
-	bool valid = is_valid(bytes, size, &request), good = strncmp(reply, "ok\n", 3) == 0;
+	bool good = strncmp(reply, "ok\n", 3) == 0;
+	enum verdict expected = is_request(bytes, size, &request) ? expected_verdict(&request) : REFUSED;
 
-	must(strlen(reply) == reply_length);
-	check_plain(reply, reply_length);
+	must(expected == EITHER || expected == verdict_if(good));
 	if (!good) {
-		/* The parser knows no connections, probes, fields and expressions. */
-		must(!valid || request.command == REQUEST_CONNECTION || request.command == REQUEST_STREAM ||
-		     (request.command == REQUEST_CONNECTIONS && request.expression != NULL) ||
-		     request.command == REQUEST_CLOSED || request.command == REQUEST_WRITE || /* nothing is recorded */
-		     (request.command == REQUEST_RELOAD && !reloads));
+		must(strlen(reply) == reply_length);
+		check_plain(reply, reply_length);
 		must(reply_length == 0 || strncmp(reply, "error ", 6) == 0);
 		must(reply_length == 0 || strchr(reply, '\n') == reply + reply_length - 1);
-		return;
+	} else if (request.command == REQUEST_WRITE) {
+		check_write(&request);
+	} else {
+		must(strlen(reply) == reply_length);
+		check_text(&request);
 	}
-	must(valid && reply[reply_length - 1] == '\n');
-	if (request.json && request.command != REQUEST_DEBUG)
-		check_json_lines(reply + 3);
-	if (request.command == REQUEST_STREAM)
-		must(reply_length == 3); /* nothing fires */
-	else
-		must(request.command == REQUEST_CONNECTION || request.command == REQUEST_CONNECTIONS ||
-		     request.command == REQUEST_CLOSED || reply_length > 3);
 }
 
 /* A decimal number, with or without a fraction. */
@@ -394,6 +589,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(interfaces[1].name, interfaces[0].name, sizeof interfaces[0].name);
 	interfaces[1].name[0] = (char)(interfaces[0].name[0] ^ 1); /* another name */
 	log_debug_enable(0);
+	reset_formulas();
 	reloads = (data[0] & RELOADS) != 0;
 	if (!converse((data[0] & HTTP) != 0 ? metrics_address + strlen("unix:") : control_path, data + 2 + length,
 		      size - 2 - length, (data[0] & SPLIT) != 0))
