@@ -280,10 +280,13 @@ static size_t made_length;
 static bool make_condition(unsigned depth);
 static struct number make_number(unsigned depth);
 
+/* A text that is cut is longer than a definition may be. */
 static void
 write_made(const char *text)
 {
 	made_length += (size_t)snprintf(made + made_length, sizeof made - made_length, "%s", text);
+	if (made_length > sizeof made - 1)
+		made_length = sizeof made - 1;
 	if (made_length > sizeof made - 200)
 		input_left = 0; /* leaves follow */
 }
