@@ -24,14 +24,16 @@ zstd_step(void *state, struct decompress_buffers *buffers)
 	/* 0 at the end of a frame; the next call begins the next frame (RFC 8878 section 3). */
 	size_t result = ZSTD_decompressStream(state, &out, &in);
 
+	if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
+		return DECOMPRESS_TOO_LARGE;
+	/* The positions mean nothing then: in a frame of a version before 1.0 libzstd counts bytes that it has not
+	 * written. */
+	if (ZSTD_isError(result))
+		return DECOMPRESS_ERROR;
 	buffers->in += in.pos;
 	buffers->in_left -= in.pos;
 	buffers->out += out.pos;
 	buffers->out_left -= out.pos;
-	if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
-		return DECOMPRESS_TOO_LARGE;
-	if (ZSTD_isError(result))
-		return DECOMPRESS_ERROR;
 	return result == 0 ? DECOMPRESS_END : DECOMPRESS_MORE;
 }
 
