@@ -26,7 +26,8 @@ tcp_segment_begin(struct tcp_segment_ctx *ctx, struct flow_table *table, struct 
 	ctx->payload_len = packet->payload_wire;
 	ctx->endpoint = endpoint;
 	ctx->repeat.kind = TCP_REPEAT_NONE;
-	ctx->repeat.probed = false;
+	ctx->repeat.fresh = ctx->repeat.since_us = 0;
+	ctx->repeat.probed = ctx->repeat.log.found = false;
 	ctx->suppress_events = ctx->changed = false;
 	if (!flow_table_omits_states(table))
 		ctx->before = *ctx->ep;

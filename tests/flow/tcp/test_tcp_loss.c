@@ -435,6 +435,28 @@ test_retransmitted_together_with_new_data(void **state)
 	assert_int_equal(sender()->nxt, 1252);
 }
 
+/* Leaves ones in the memory of the functions that are called next. */
+static __attribute__((noinline)) void
+soil_stack(void)
+{
+	volatile unsigned char bytes[4096];
+
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = 0xff;
+}
+
+/* The ISN is then no more below SND.NXT, modulo 2^32, so that nothing is known of the original SYN. */
+static void
+test_a_syn_repeated_after_two_gigabytes(void **state)
+{
+	(void)state;
+	t.flow->tcp[A].nxt = t.flow->tcp[A].una = 1000 + (1u << 31) + 1;
+	soil_stack();
+	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(syn,2)");
+	assert_int_equal(t.last[A].retransmission.elapsed_us, 0);
+}
+
 /* --- bounds --- */
 
 static void
@@ -561,6 +583,7 @@ main(void)
 		scenario(test_a_gap_filled_late_was_sent_before),
 		scenario(test_a_super_packet_in_pieces),
 		scenario(test_retransmitted_together_with_new_data),
+		scenario(test_a_syn_repeated_after_two_gigabytes),
 		scenario(test_the_send_log_overwrites_old_segments),
 		scenario(test_log_indices_wrap),
 		scenario(test_memory_of_a_million),
