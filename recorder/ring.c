@@ -88,6 +88,13 @@ ring_map(size_t size)
 	return NULL;
 }
 
+static void
+ring_unmap(void *memory, size_t size)
+{
+	if (memory != NULL)
+		munmap(memory, size);
+}
+
 static bool
 ring_allocate(struct ring *ring, const struct ring_limits *limits)
 {
@@ -141,8 +148,8 @@ ring_free(struct ring *ring)
 {
 	if (ring == NULL)
 		return;
-	memory_release(ring->memory, ring->mapped);
-	memory_release(ring->marks, ring->mark_count * sizeof *ring->marks);
+	ring_unmap(ring->memory, ring->mapped);
+	ring_unmap(ring->marks, ring->mark_count * sizeof *ring->marks);
 	memory_release(ring->slots, (size_t)ring->slot_count * sizeof *ring->slots);
 	if (ring->interfaces != NULL)
 		ring_interfaces_free(ring->interfaces);
