@@ -191,6 +191,13 @@ void flow_table_clear(struct flow_table *table);
 /* Index of a flow in the table: at least 1 and at most the limit of flows; never that of another flow in the table. */
 uint32_t flow_table_index(const struct flow_table *table, const struct flow *flow);
 
+/* Entries of an array that flow_table_index() indexes, of a table of at most `flows` flows: index 0 is no flow. */
+static inline size_t
+flow_index_space(uint32_t flows)
+{
+	return (size_t)flows + 1;
+}
+
 /* Connection id of an endpoint: at least 1, unique within a run, increasing with each new connection. */
 uint64_t flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 

@@ -39,7 +39,7 @@ ring_mapped_size(size_t memory)
 static size_t
 ring_slots_size(const struct ring_limits *limits)
 {
-	return ((size_t)limits->flows + 1) * sizeof(struct ring_slot);
+	return flow_index_space(limits->flows) * sizeof(struct ring_slot);
 }
 
 /* Two successive distances between marks are at least RING_MARK_DISTANCE together. */
@@ -124,7 +124,7 @@ ring_new(const struct ring_limits *limits)
 	ring = calloc(1, sizeof *ring);
 	if (ring == NULL)
 		return NULL;
-	ring->slot_count = limits->flows + 1;
+	ring->slot_count = (uint32_t)flow_index_space(limits->flows);
 	if (!ring_allocate(ring, limits)) {
 		int error = errno;
 

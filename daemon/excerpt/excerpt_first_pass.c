@@ -334,7 +334,7 @@ excerpt_first_pass_new(struct excerpts *excerpts, struct observer *observer, uin
 	pass->excerpts = excerpts;
 	pass->index = &excerpts->index;
 	pass->flows = observer_flows(observer);
-	pass->numbers = calloc(flows, sizeof *pass->numbers);
+	pass->numbers = calloc(flow_index_space(flows), sizeof *pass->numbers);
 	pass->fragment_frames = fragment_frames_new(seed);
 	if (pass->numbers != NULL && pass->fragment_frames != NULL) {
 		observer_set_frame_listener(observer, &pass_listener, pass);

@@ -19,16 +19,22 @@ record_interfaces_size(void)
 	return (size_t)RECORD_INTERFACES * RECORD_INTERFACE_NAME;
 }
 
+static size_t
+record_entries_size(uint32_t flows)
+{
+	return flow_index_space(flows) * sizeof(struct flow_record);
+}
+
 size_t
 flow_table_records_size(uint32_t flows)
 {
-	return ((size_t)flows + 1) * sizeof(struct flow_record) + record_interfaces_size();
+	return record_entries_size(flows) + record_interfaces_size();
 }
 
 size_t
 flow_table_names_size(uint32_t flows)
 {
-	return ((size_t)flows + 1) * sizeof(struct record_name);
+	return flow_index_space(flows) * sizeof(struct record_name);
 }
 
 static void
@@ -36,7 +42,7 @@ record_release(struct flow_table *table)
 {
 	struct record_table *records = &table->records;
 
-	memory_release(records->entries, ((size_t)table->limits.flows + 1) * sizeof(struct flow_record));
+	memory_release(records->entries, record_entries_size(table->limits.flows));
 	memory_release(records->interfaces, record_interfaces_size());
 	memory_release(records->names, flow_table_names_size(table->limits.flows));
 	records->entries = NULL;
@@ -59,7 +65,7 @@ flow_table_keep_records(struct flow_table *table, bool keep)
 		return true;
 	}
 	records->interfaces = memory_reserve(record_interfaces_size());
-	records->entries = memory_reserve_huge(((size_t)table->limits.flows + 1) * sizeof(struct flow_record));
+	records->entries = memory_reserve_huge(record_entries_size(table->limits.flows));
 	records->names = memory_reserve(flow_table_names_size(table->limits.flows));
 	if (records->entries != NULL && records->interfaces != NULL && records->names != NULL)
 		return true;

@@ -44,13 +44,13 @@ slots_memory_size(uint32_t flows)
 static size_t
 flow_hot_memory_size(uint32_t flows)
 {
-	return ((size_t)flows + 1) * sizeof(struct flow);
+	return flow_index_space(flows) * sizeof(struct flow);
 }
 
 static size_t
 flow_cold_memory_size(uint32_t flows)
 {
-	return ((size_t)flows + 1) * sizeof(struct flow_cold);
+	return flow_index_space(flows) * sizeof(struct flow_cold);
 }
 
 size_t

@@ -57,7 +57,7 @@ loss_pool_memory_size(uint32_t flows)
 static size_t
 retransmits_memory_size(uint32_t flows)
 {
-	return ((size_t)flows + 1) * 2 * sizeof(uint32_t);
+	return flow_index_space(flows) * 2 * sizeof(uint32_t);
 }
 
 size_t
