@@ -16,6 +16,11 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+const char *__asan_default_options(void);
+
+/* A target may have a mutator of its own. */
+__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 
 /* Most bytes that a mutation adds. */
 #define GROWTH_MAX 64u
@@ -26,6 +31,14 @@ static unsigned long files, runs, mutations;
 static const char *input_path;
 static const uint8_t *input;
 static size_t input_size;
+
+/* AddressSanitizer's options: it ends the program with a signal, so that the input is reported, and keeps little freed
+ * memory, because new memory costs more than the rest of most runs. */
+const char *
+__asan_default_options(void)
+{
+	return "abort_on_error=1:handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:quarantine_size_mb=16";
+}
 
 static void
 fuzz_report_input(int number)
@@ -43,6 +56,7 @@ fuzz_run_input(const char *path, const uint8_t *data, size_t size)
 	input = data;
 	input_size = size;
 	LLVMFuzzerTestOneInput(data, size);
+	input_size = 0;
 	runs++;
 }
 
@@ -55,9 +69,9 @@ fuzz_random(uint64_t *state, size_t below)
 	return (uint32_t)((*state >> 33) % below);
 }
 
-/* Changes one thing; `data` has memory for GROWTH_MAX bytes more.  Gives the new size. */
+/* Changes one thing.  Gives the new size, at most `most`. */
 static size_t
-fuzz_mutate_once(uint8_t *data, size_t size, uint64_t *random)
+fuzz_mutate_once(uint8_t *data, size_t size, size_t most, uint64_t *random)
 {
 	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff, ' ', '"', '\\', '\n', 0xc2, 0xe2, 0x1b};
 	size_t at = fuzz_random(random, size), n = 1 + fuzz_random(random, GROWTH_MAX);
@@ -79,6 +93,7 @@ fuzz_mutate_once(uint8_t *data, size_t size, uint64_t *random)
 		return size - n > 0 ? size - n : size;
 	case 4: /* repeat a part */
 		n = n < size - at ? n : size - at;
+		n = n < most - size ? n : most - size;
 		memmove(data + at + n, data + at, size - at);
 		memmove(data + at, data + (from < at ? from : at), n);
 		return size + n;
@@ -90,22 +105,38 @@ fuzz_mutate_once(uint8_t *data, size_t size, uint64_t *random)
 	}
 }
 
+static uint64_t mutation_state;
+
+size_t
+LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most)
+{
+	return fuzz_mutate_once(data, size, most, &mutation_state);
+}
+
+static size_t
+fuzz_mutate(uint8_t *data, size_t size, size_t most)
+{
+	if (LLVMFuzzerCustomMutator != NULL)
+		return LLVMFuzzerCustomMutator(data, size, most, fuzz_random(&mutation_state, UINT32_MAX));
+	return LLVMFuzzerMutate(data, size, most);
+}
+
 static void
 fuzz_run_mutations(const char *path, const uint8_t *data, size_t size)
 {
-	uint64_t random = size;
-
+	mutation_state = size;
 	for (size_t i = 0; i < size; i++)
-		random = random * 31 + data[i];
+		mutation_state = mutation_state * 31 + data[i];
 	for (unsigned long i = 0; i < mutations && size > 0; i++) {
-		size_t changes = 1 + fuzz_random(&random, 4), changed = size;
-		uint8_t *copy = malloc(size + changes * GROWTH_MAX), *exact;
+		size_t changes = 1 + fuzz_random(&mutation_state, 4), changed = size;
+		size_t most = size + changes * GROWTH_MAX;
+		uint8_t *copy = malloc(most), *exact;
 
 		if (copy == NULL)
 			exit(1);
 		memcpy(copy, data, size);
 		while (changes-- > 0)
-			changed = fuzz_mutate_once(copy, changed, &random);
+			changed = fuzz_mutate(copy, changed, most);
 		exact = realloc(copy, changed); /* so that a sanitizer finds a read behind the end */
 		fuzz_run_input(path, exact != NULL ? exact : copy, changed);
 		free(exact);

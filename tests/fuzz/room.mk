@@ -3,8 +3,13 @@
 sanitizers_tests += \
 	%D%/fuzz.sh
 
+# The memory sanitizer compiles the tree again.
 all_tests += \
 	%D%/memory.sh
+
+# Frames of $NETOBS_SHARED, whose content changes.
+all_sanitizers_tests += \
+	%D%/fuzz_shared.sh
 
 # Linked with libFuzzer after configure --enable-fuzzing, otherwise with a driver that replays files: a plain test either way.
 fuzz_targets = \
@@ -22,6 +27,7 @@ fuzz_targets = \
 	%D%/fuzz_print \
 	%D%/fuzz_query \
 	%D%/fuzz_reassembly \
+	%D%/fuzz_run \
 	%D%/fuzz_sctp \
 	%D%/fuzz_slots \
 	%D%/fuzz_smb \
@@ -60,6 +66,8 @@ tests_fuzz_fuzz_query_SOURCES = %D%/fuzz_query.c $(fuzz_main)
 tests_fuzz_fuzz_query_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_reassembly_SOURCES = %D%/fuzz_reassembly.c $(fuzz_main)
 tests_fuzz_fuzz_reassembly_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_run_SOURCES = %D%/fuzz_run.c $(fuzz_main)
+tests_fuzz_fuzz_run_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_sctp_SOURCES = %D%/fuzz_sctp.c $(fuzz_main)
 tests_fuzz_fuzz_sctp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_slots_SOURCES = %D%/fuzz_slots.c $(fuzz_main)
@@ -69,4 +77,5 @@ tests_fuzz_fuzz_smb_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_tls_SOURCES = %D%/fuzz_tls.c $(fuzz_main)
 tests_fuzz_fuzz_tls_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 %D%/fuzz.log: $(fuzz_targets) %D%/fuzz_seeds
+%D%/fuzz_shared.log: $(fuzz_targets) %D%/fuzz_seeds
 %D%/memory.log: %D%/fuzz_seeds
