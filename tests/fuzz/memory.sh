@@ -47,37 +47,14 @@ is "each source has an object of its own" "$(find "$tmp/objects" -name '*.o' | w
 
 # --------------------------------------------------------------------------------------------------------------- run
 
-# seeds TARGET: prints the directory of its seeds
-seeds() {
-	case $1 in
-	fuzz_dns) echo "$tmp/dns" ;;
-	fuzz_http) echo "$tmp/http" ;;
-	fuzz_iscsi) echo "$tmp/iscsi" ;;
-	fuzz_pipeline) echo "$tmp/pipeline" ;;
-	fuzz_print) echo "$tmp/print" ;;
-	fuzz_slots) echo "$tmp/slots" ;;
-	fuzz_smb) echo "$tmp/smb" ;;
-	*) echo "$tmp/frames" ;;
-	esac
-}
-
-mkdir "$tmp/frames" "$tmp/dns" "$tmp/http" "$tmp/iscsi" "$tmp/pipeline" "$tmp/smb"
-find "$top/tests/captures" -type f ! -name '*.md' ! -name '*.tsv' -exec "$build/tests/fuzz/fuzz_seeds" "$tmp/frames" 100 {} +
-python3 "$top/tests/fuzz/http_seeds.py" "$tmp/http" "$top/tests/captures/http.pcap"
-for name in dns smb; do
-	python3 "$top/tests/fuzz/app_seeds.py" "$tmp/$name" "$top/tests/captures/$name.pcap"
-done
-python3 "$top/tests/fuzz/iscsi_seeds.py" "$tmp/iscsi" "$top/tests/captures/iscsi.pcap"
-python3 "$top/tests/fuzz/pipeline_seeds.py" "$tmp/pipeline"
-find "$tmp/pipeline" -type f -name '*[1-9]' -delete # a tenth: each makes two large tables
-python3 "$top/tests/fuzz/input_seeds.py" print "$tmp/print"
-python3 "$top/tests/fuzz/input_seeds.py" slots "$tmp/slots"
-
 for target in $targets; do
+	seeds=$tmp/seeds/$target
+	mkdir -p "$tmp/seeds"
+	FRAMES=100 "$top/tests/fuzz/make_seeds.sh" "$build/tests/fuzz/fuzz_seeds" "${target#fuzz_}" "$seeds"
+	[ "$target" != fuzz_pipeline ] || find "$seeds" -type f -name '*[1-9]' -delete # each makes two large tables
 	# shellcheck disable=SC2086
 	check "$target is linked" clang $flags "-I$top" "-I$build" -pie -o "$tmp/$target" "$top/tests/fuzz/$target.c" \
 		"$tmp/objects/fuzz_main.o" "$tmp/all.a" -levent_core -levent_pthreads -lmnl -lnettle -lpthread -lm
-	check "$target over $(find "$(seeds "$target")" -type f | wc -l) inputs and their mutations" \
-		"$tmp/$target" -mutations=1 "$(seeds "$target")"
+	check "$target over $(find "$seeds" -type f | wc -l) inputs and their mutations" "$tmp/$target" -mutations=1 "$seeds"
 done
 tap_done
