@@ -72,21 +72,6 @@ check() {
 	fi
 }
 
-# speed_limits: whether limits of time and speed apply.  `./bootstrap check` sets NETOBS_SPEED; a package build does not,
-# because build machines are busy or emulated.
-speed_limits() {
-	[ -n "${NETOBS_SPEED:-}" ]
-}
-
-# check_speed NAME COMMAND...: like check, for a limit of time or speed
-check_speed() {
-	if speed_limits; then
-		check "$@"
-	else
-		skip "$1" "limits of speed apply with NETOBS_SPEED=1 only"
-	fi
-}
-
 # quiet: for limits of time and speed: waits up to ten minutes until other programs leave the processors idle, and notes how
 # busy they are.
 quiet() {
@@ -103,6 +88,11 @@ quiet() {
 		[ "$quiet_busy" -gt 10 ] || break
 	done
 	note "the processors are $quiet_busy % busy before the measurement"
+}
+
+# one_of_three COMMAND...: whether one of three runs succeeds: other load, which can come at any time, only slows down a run
+one_of_three() {
+	"$@" || "$@" || "$@"
 }
 
 # accept FILE EXPECTATION: makes FILE the expectation.  An identical expectation is not written.

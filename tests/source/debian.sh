@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# debian/: its version, source format and licences agree with the tree, its autopkgtests pass with the built program, its
-# maintainer scripts print nothing, and a package build applies no limit of speed.
+# debian/: its version, source format and licences agree with the tree, its autopkgtests pass with the built program, and
+# its maintainer scripts print nothing.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -15,13 +15,6 @@ is "the upstream version is that of configure.ac" "$(sed -n '1s/.*(\(.*\)-[^-]*)
 	"$(sed -n 's/^AC_INIT(\[netobs\], \[\([^]]*\)\].*/\1/p' configure.ac)"
 is "the source format" "$(cat debian/source/format)" "3.0 (quilt)"
 is "the watch file" "$(grep -v '^#' debian/watch | head -n 1)" "version=4"
-check "a package build applies no limit of speed" grep -qx 'unexport NETOBS_SPEED' debian/rules
-(
-	unset NETOBS_SPEED
-	sh "$top/tests/service/speed.sh"
-) >"$tmp/speed" 2>&1
-check "without NETOBS_SPEED the speed test is skipped" grep -q '^1\.\.0 # SKIP limits of speed' "$tmp/speed"
-
 # printing_scripts: maintainer scripts that print
 printing_scripts() {
 	for script in debian/*preinst debian/*postinst debian/*prerm debian/*postrm; do
