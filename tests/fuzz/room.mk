@@ -3,8 +3,9 @@
 sanitizers_tests += \
 	%D%/fuzz.sh
 
-# The memory sanitizer compiles the tree again.
+# Both compile the tree again: the memory sanitizer, and what a continuous-fuzzing service builds.
 all_tests += \
+	%D%/continuous.sh \
 	%D%/memory.sh
 
 # Frames of $NETOBS_SHARED, whose content changes.
