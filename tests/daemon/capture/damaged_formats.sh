@@ -58,8 +58,8 @@ snoop-version - version 3 of snoop files
 snoop-link-type - link type 9 of snoop files
 snoop-26 - link type 26 of snoop files
 CASES
-# shellcheck disable=SC2046 # a kind and a file are words
-python3 "$make" $(sed "s|\([^ ]*\).*|\1 $tmp/\1|" "$tmp/cases") || exit 99
+# shellcheck disable=SC2046 # a kind, which is also the name of its file, is a word
+(cd "$tmp" && python3 "$make" $(sed 's/\([^ ]*\).*/\1 \1/' cases)) || exit 99
 while read -r kind record why; do
 	case $record in
 	-) refused "$kind" "$why" ;;

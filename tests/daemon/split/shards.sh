@@ -33,7 +33,7 @@ jobs_split() {
 	"$netobsd" --split "$2" -r "$1" -w "$tmp/shards/x" >/dev/null 2>"$tmp/split.err"
 	! grep -q 'has one link type' "$tmp/split.err" || return
 	for jobs_capture in "$tmp"/shards/x-*.pcap; do
-		printf '%s -r %s --records=%s\n' "$netobsd" "$jobs_capture" "${jobs_capture%.pcap}.jsonl"
+		printf '"%s" -r "%s" --records="%s"\n' "$netobsd" "$jobs_capture" "${jobs_capture%.pcap}.jsonl"
 	done
 }
 
@@ -42,7 +42,7 @@ jobs_window() {
 	jobs_from=0
 	for jobs_to in $(of_records edges "$tmp/single" "$2"); do
 		[ "$jobs_from" = "$jobs_to" ] ||
-			printf '%s -r %s --from %s --to %s --lead-in 31536000 --records=%s\n' "$netobsd" "$1" \
+			printf '"%s" -r "%s" --from %s --to %s --lead-in 31536000 --records="%s"\n' "$netobsd" "$1" \
 				"$jobs_from" "$jobs_to" "$tmp/shards/x-$jobs_to.jsonl"
 		jobs_from=$jobs_to
 	done

@@ -103,7 +103,7 @@ mkfifo "$tmp/pipe"
 refuses "a pipe" 1 "reads its input twice, and $tmp/pipe is no file" --split 2 -r "$tmp/pipe" -w "$directory/x"
 limited=$netobsd
 netobsd=$tmp/limited
-printf "#!/bin/sh\nexec prlimit \$limit %s \"\$@\"\n" "$limited" >"$netobsd"
+printf "#!/bin/sh\nexec prlimit \$limit '%s' \"\$@\"\n" "$limited" >"$netobsd"
 chmod 755 "$netobsd"
 export limit=--nofile=100:100
 refuses "more captures than descriptors" 1 "at most 100 are allowed" --split 90 -r "$file" -w "$directory/x"

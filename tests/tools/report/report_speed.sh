@@ -10,6 +10,7 @@
 export NETOBSD="$netobsd"
 
 "$build/bench/gentrace" -n 1000000 -c 1000 -l 400 "$tmp/million.pcap" || exit 99
+quiet
 begin=$(date +%s)
 check "a million packets" "$top/scripts/netobs" report "$tmp/million.pcap"
 spent=$(($(date +%s) - begin))
