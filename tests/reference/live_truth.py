@@ -6,7 +6,7 @@ Compares the kernel's record of its sockets with the firings of netobsd's probes
 time, connection by connection and by the rules of truth.py, for tests/reference/live_truth.sh.  Prints TAP points.
 
 KERNEL is the text of an ftrace instance: inet_sock_set_state, and tcp_retransmit_skb with its stack.  PROBES is the
-output of tests/reference/live_truth.bt.  STOPPED has the monotonic clock and the time when the kernel's record ended, in
+output of tests/reference/live_truth.bt.  STOPPED has the monotonic clock and the time up to which both are compared, in
 ns.  NEAR and FAR are captures of what each host sent by IPv6.  The ADDRESSes are those of both hosts; on each a netobsd
 reports its own endpoints."""
 import collections
@@ -75,13 +75,14 @@ def ends_of(fields):
             fields["dport"])
 
 
-def read_kernel(path, addresses):
-    """The endpoints by their addresses and ports, in order of time."""
+def read_kernel(path, addresses, stopped):
+    """The endpoints by their addresses and ports, in order of time, up to the time `stopped`."""
     endpoints, open_now = collections.defaultdict(list), {}
     discarded = set()
     for time, name, fields, stack in kernel_events(path):
         ends = ends_of(fields)
-        if ends[0] not in addresses or ends[2] in ("0.0.0.0", "::") or "0" in (ends[1], ends[3]) or WARM_UP in ends:
+        if time > stopped or ends[0] not in addresses or ends[2] in ("0.0.0.0", "::") or "0" in (ends[1], ends[3]) or \
+                WARM_UP in ends:
             continue
         old = KERNEL_STATES[fields["oldstate" if name == "inet_sock_set_state" else "state"]]
         if name == "inet_sock_set_state":
@@ -124,8 +125,8 @@ def lines_in_order(path):
                   key=lambda words: int(words[1]))
 
 
-def read_probes(path, clock, stopped):
-    """The endpoints of the probes, up to the time when the kernel's record ended."""
+def read_probes(path, addresses, clock, stopped):
+    """The endpoints of the probes with these addresses, up to the time `stopped`."""
     # The words of a line: the clock, which of the two netobsd, its connection id, and what the letter is about.
     known = collections.defaultdict(Endpoint)
     ends, last = {}, {}
@@ -162,7 +163,7 @@ def read_probes(path, clock, stopped):
         last[which] = ((seq + payload + (flags & FIN)) % 2**32, time)
     endpoints = collections.defaultdict(list)
     for which in sorted(ends):
-        if WARM_UP not in ends[which]:
+        if WARM_UP not in ends[which] and ends[which][0] in addresses:
             endpoints[ends[which]].append(known[which])
     return endpoints
 
@@ -263,8 +264,8 @@ def main():
     kernel_path, probes_path, stopped_path, connections, near_path, far_path, *addresses = sys.argv[1:]
     with open(stopped_path, encoding="ascii") as file:
         monotonic, real = (int(word) for word in file.read().split())
-    kernel = read_kernel(kernel_path, addresses)
-    probes = read_probes(probes_path, real - monotonic, monotonic)
+    kernel = read_kernel(kernel_path, addresses, monotonic)
+    probes = read_probes(probes_path, addresses, real - monotonic, monotonic)
     copies = collections.Counter()
     for path in (near_path, far_path):
         count_copies(path, copies)

@@ -17,8 +17,10 @@ offloads=${NETOBS_LIVE_OFFLOADS:-0}
 patience=${NETOBS_LIVE_PATIENCE:-6}
 
 near=netobs-truth-near-$$ router=netobs-truth-router-$$ far=netobs-truth-far-$$
-net=$(($$ % 200 + 20)) # the kernel's record has addresses but no namespaces: those of two runs at once must differ
-near4=10.$net.1.1 far4=10.$net.2.2 near6=fd77:$net:1::1 far6=fd77:$net:2::2
+# The kernel's record has addresses but no namespaces: those of two runs at once must differ.
+near_net=$(($$ / 127 % 127 + 1)).$(($$ % 127 * 2 + 1)) far_net=$(($$ / 127 % 127 + 1)).$(($$ % 127 * 2 + 2))
+near4=10.$near_net.1 far4=10.$far_net.2 near_net6=fd77:${near_net%.*}:${near_net#*.} far_net6=fd77:${far_net%.*}:${far_net#*.}
+near6=$near_net6::1 far6=$far_net6::2
 record=/sys/kernel/tracing/instances/netobs-truth-$$
 
 # remove_hosts: removes the namespaces and the record
@@ -51,12 +53,11 @@ set_up_network() {
 	ip link add near0 netns "$near" type veth peer name router0 netns "$router" || return 1
 	ip link add far0 netns "$far" type veth peer name router1 netns "$router" || return 1
 	attach "$near" near0 "$near4" "$near6" && attach "$far" far0 "$far4" "$far6" || return 1
-	attach "$router" router0 "10.$net.1.254" "fd77:$net:1::fe" && attach "$router" router1 "10.$net.2.254" "fd77:$net:2::fe" ||
+	attach "$router" router0 "10.$near_net.254" "$near_net6::fe" && attach "$router" router1 "10.$far_net.254" "$far_net6::fe" ||
 		return 1
-	ip -n "$near" route add default via "10.$net.1.254" && ip -n "$near" -6 route add default via "fd77:$net:1::fe" ||
+	ip -n "$near" route add default via "10.$near_net.254" && ip -n "$near" -6 route add default via "$near_net6::fe" ||
 		return 1
-	ip -n "$far" route add default via "10.$net.2.254" && ip -n "$far" -6 route add default via "fd77:$net:2::fe" ||
-		return 1
+	ip -n "$far" route add default via "10.$far_net.254" && ip -n "$far" -6 route add default via "$far_net6::fe" || return 1
 	ip netns exec "$router" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
 		echo 1 >/proc/sys/net/ipv6/conf/all/forwarding' || return 1
 	ip netns exec "$router" nft -f - <<-NFT
@@ -88,16 +89,34 @@ all_closed() {
 	done | awk '$4 ~ /^[0-9A-F][0-9A-F]$/ && $4 != "0A" && $4 != "06" && $4 != "05" { open = 1 } END { exit open }'
 }
 
+# record_frames NAMESPACE DEVICE NAME TCPDUMP-OPTION...: starts tcpdump there, which writes each frame to NAME.pcap at once
+record_frames() {
+	record_space=$1 record_device=$2 record_name=$3
+	shift 3
+	ip netns exec "$record_space" tcpdump -Z root -i "$record_device" -s 128 -B 65536 --immediate-mode -U "$@" \
+		-w "$tmp/$record_name.pcap" 2>"$tmp/$record_name.err" &
+	wait_for grep -q 'listening on' "$tmp/$record_name.err"
+}
+
+# recorded NAME...: whether these captures have all earlier frames, because they have those of a connection that begins now.
+# Its time is behind the end of the kernel's record.
+recorded() {
+	ip netns exec "$near" python3 "$traffic" once "$far6" 7007
+	for recorded_name; do
+		tcpdump -n -r "$tmp/$recorded_name.pcap" 'ip6 and tcp port 7007' 2>&1 | grep -q ': Flags' || return 1
+	done
+}
+
 # wait_for_close: until all sockets are closed, or for $patience seconds
 wait_for_close() {
 	wait_up_to "$patience" all_closed
 }
 
-# stop_record: ends the record and writes it to $tmp/kernel, the time of its end to $tmp/stopped, and the
+# stop_record: ends the record and writes it to $tmp/kernel, the time up to which it is compared to $tmp/stopped, and the
 # number of lost events to $lost
 stop_record() {
-	echo 0 >"$record/tracing_on"
 	python3 -c 'import time; print(time.monotonic_ns(), time.time_ns())' >"$tmp/stopped"
+	echo 0 >"$record/tracing_on"
 	cat "$record/trace" >"$tmp/kernel"
 	lost=$(overruns)
 }

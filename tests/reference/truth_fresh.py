@@ -59,8 +59,8 @@ def rows_of(kernel, near, offloads):
 def main():
     record, folder, connections, offloads, *addresses = sys.argv[1:]
     with open(os.path.join(record, "stopped"), encoding="ascii") as file:
-        _, real = (int(word) for word in file.read().split())
-    kernel = live_truth.read_kernel(os.path.join(record, "kernel"), addresses)
+        monotonic, real = (int(word) for word in file.read().split())
+    kernel = live_truth.read_kernel(os.path.join(record, "kernel"), addresses, monotonic)
     rows = list(rows_of(kernel, addresses[:2], offloads != "0"))
     with open(os.path.join(folder, "truth.tsv"), "w", encoding="ascii") as file:
         print("#capture\tladdr\tlport\traddr\trport\tkernel_states\tkernel_retransmits\tsegments\tkinds\tkinds_segments",

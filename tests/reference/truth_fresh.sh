@@ -34,13 +34,6 @@ stop_all() {
 	wait
 }
 
-# record_frames NAMESPACE DEVICE NAME: starts tcpdump there
-record_frames() {
-	ip netns exec "$1" tcpdump -Z root -i "$2" -s 128 -B 65536 -w "$tmp/$3.pcap" 2>"$tmp/$3.err" &
-	started="$started $!"
-	wait_for grep -q 'listening on' "$tmp/$3.err"
-}
-
 dropped() {
 	awk '/dropped by kernel/ { n += $1 } END { printf "%.0f\n", n }' "$tmp/a.err" "$tmp/b.err"
 }
@@ -54,12 +47,14 @@ ip netns exec "$far" python3 "$traffic" serve "$far4" "$far6" "$tmp/ready" &
 started=$!
 wait_for test -e "$tmp/ready"
 record_frames "$near" near0 a
+started="$started $!"
 record_frames "$far" far0 b
+started="$started $!"
 
 ip netns exec "$near" python3 "$traffic" connect "$far4" "$far6" "$seed" "$connections"
 wait_for_close
 stop_record
-sleep 2 # no event: the last frames wait in the buffer of tcpdump for up to a second
+wait_for recorded a b
 stop_all
 
 mkdir "$tmp/fresh"
