@@ -22,7 +22,7 @@ make_dist() {
 	sed -e "s|^\(top_\)\{0,1\}srcdir = .*|\1srcdir = $top|" -e "s|^VPATH = .*|VPATH = $top|" \
 		-e "s|^abs_\(top_\)\{0,1\}builddir = .*|abs_\1builddir = $1|" "$build/Makefile" >"$1/Makefile"
 	touch "$1/tests/source/test_program" "$1/tests/source/test.log" "$1/tests/source/.deps/test.Po"
-	XZ_OPT=-0 timeout 300 make -s -C "$1" dist
+	XZ_OPT=-0 make -s -C "$1" dist
 }
 
 fresh=$tmp/fresh
