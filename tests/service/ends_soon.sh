@@ -11,7 +11,6 @@
 
 # ends_soon NAME: sends the signal
 ends_soon() {
-	quiet
 	begin=$(date +%s%N)
 	kill -TERM "$pid"
 	wait "$pid"
@@ -21,6 +20,7 @@ ends_soon() {
 }
 
 chmod 600 "$tmp/out"
+quiet
 replay
 ends_soon "replay, same user"
 continue_reading "$reader"
