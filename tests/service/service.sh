@@ -14,6 +14,7 @@ pid=
 
 # configure LINE...
 configure() {
+	rm -f "$conf" # it may not be writable
 	printf '%s\n' "$@" >"$conf"
 	chmod 644 "$conf" # a reload reads it as another user
 }
