@@ -8,9 +8,11 @@ Waits until the command has drawn something, and with a key something more.  Pri
 error.
 """
 import os
+import signal
 import subprocess
 import sys
 
+signal.alarm(300)  # it ends this program
 key, *command = sys.argv[1:]
 terminal, slave = os.openpty()
 child = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.PIPE, start_new_session=True,

@@ -139,6 +139,7 @@ stop
 last() {
 	begin --after 1h
 	send "fire slow 1 $ts" "$1"
+	wait_for ended "$recorder" || kill -9 "$recorder"
 	wait "$recorder"
 	last_status=$?
 	last_message=$(tail -n 1 "$tmp/err")

@@ -76,6 +76,7 @@ def main():
         else:
             files[words[0]], words = words[1], words[2:]
     pid, terminal, slave, sink = start(words, files)
+    signal.alarm(300)  # it ends this program
     status = []
     threading.Thread(target=mark_end, args=(pid, slave, status)).start()
     if sink is not None:
