@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 #
 # For tests with real servers and clients, sourced behind tap.sh in a network namespace of their own: two hosts on the
 # loopback interface, 192.0.2.1 (the server) and 192.0.2.2 (the client), and captures of their traffic.  The MTU is that

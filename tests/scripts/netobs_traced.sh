@@ -178,6 +178,8 @@ is "a script without processes has nothing to explain" "$(cat "$tmp/err")" ""
 
 # attached PID: whether bpftrace, a child of netobs, waits for firings
 attached() {
+	# The line has words.
+	# shellcheck disable=SC2013
 	for attached_child in $(cat "/proc/$1/task/$1/children"); do
 		grep -qx bpftrace "/proc/$attached_child/comm" && grep -q poll "/proc/$attached_child/wchan" && return 0
 	done

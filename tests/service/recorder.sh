@@ -39,7 +39,7 @@ send() {
 	for send_command; do
 		printf '%s\n' "$send_command" >&8
 		read -r send_answer <&9
-		[ "$send_answer" = done ] || note "$send_command: $send_answer" # such as a recorder that does not read on
+		[ "$send_answer" = "done" ] || note "$send_command: $send_answer" # such as a recorder that does not read on
 	done
 }
 

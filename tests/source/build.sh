@@ -62,13 +62,25 @@ is "make check TESTS=tests/probes/contract.sh links the program that it runs" "$
 dry_run "$fresh" check TESTS=tests/golden/golden.sh
 is "make check TESTS=tests/golden/golden.sh links no test program" "$(linked)" ''
 
-# Every program of the build directory that a shell test names is a prerequisite of its log.
-(cd "$top" && find tests -name '*.sh') | sort | while read -r test; do
-	# The dollar sign is the test's.
-	# shellcheck disable=SC2016
-	programs=$(grep -oE '\$build/(tests|bench)/[a-z_/]+[a-z]' "$top/$test" | sed 's|^\$build/||' | sort -u | while read -r program; do
-		[ ! -e "$top/$program.c" ] || echo "$program"
-	done)
+# test_scripts: all shell tests; they source tap.sh, or run another test
+test_scripts() {
+	(cd "$top" && find tests -mindepth 2 -name '*.sh' ! -path 'tests/vm/guest/*' -exec grep -lE 'lib/tap\.sh"$|^exec sh ' {} +) | sort
+}
+
+# programs_of TEST: the programs of the build directory that it names, or a script that it sources
+programs_of() {
+	cd "$top" || exit 99
+	# The dollar sign is the test's, and paths in the source tree have no blanks.
+	# shellcheck disable=SC2016,SC2046
+	grep -ohE '\$build/(tests|bench)/[a-z_/]+[a-z]' "$1" $(sed -n 's/^# shellcheck source=\([^ ]*\).*/\1/p' "$1") |
+		sed 's|^\$build/||' | sort -u | while read -r program; do
+		[ ! -e "$program.c" ] || echo "$program"
+	done
+}
+
+# Each is a prerequisite of the test's log.
+test_scripts | while read -r test; do
+	programs=$(programs_of "$test")
 	case $programs in
 	"") continue ;;
 	esac
@@ -116,7 +128,7 @@ for list in quick_tests check_tests sanitizers_tests all_tests all_sanitizers_te
 	listed $list
 done | sort >"$tmp/homes"
 {
-	(cd "$top" && find tests -mindepth 2 -name '*.sh' ! -path 'tests/vm/guest/*' -exec grep -l 'lib/tap\.sh"$' {} +)
+	test_scripts
 	echo tests/golden/golden.sh
 } | sort >"$tmp/tests"
 check "each shell test is in one list of its room.mk" diff -u "$tmp/tests" "$tmp/homes"

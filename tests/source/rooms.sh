@@ -104,7 +104,7 @@ unlisted() {
 unlisted_tests() {
 	{
 		find tests -name 'test_*.c' | sed 's/\.c$//'
-		find tests -mindepth 2 -name '*.sh' -exec grep -l 'lib/tap\.sh"$' {} +
+		find tests -mindepth 2 -name '*.sh' -exec grep -lE 'lib/tap\.sh"$|^exec sh ' {} +
 	} | not_listed
 }
 
