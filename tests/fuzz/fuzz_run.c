@@ -348,7 +348,7 @@ add_formulas(const uint8_t *byte)
 			  "--formula=third = gld-*, 10000 times in 1h"));
 	add_if(true, PICK("--formula=busy = tcp-send, tcp-receive where tcps_snd_segs > 1 counted",
 			  "--formula=busy = dns-*, 2 times in 1min by dns_qname counted",
-			  "--formula=busy = udp-* where pcap(\"udp port 53\") || ip_ttl < 3"));
+			  "--formula=busy = udp-send where pcap(\"udp port 53\") || ip_plength < 30"));
 	return byte;
 }
 
@@ -392,7 +392,7 @@ add_outputs(const uint8_t *byte)
 	unsigned records = *byte++ % 3;
 	bool prints = add_if(true, print);
 
-	add_if(prints, print_fields);
+	add_if(prints && strcmp(print, "--print") == 0, print_fields);
 	if (records == 1 || (records == 2 && prints))
 		add("--records=%s", paths[RECORDS]);
 	else if (records == 2)
@@ -410,6 +410,23 @@ add_outputs(const uint8_t *byte)
 	return byte;
 }
 
+/* Defines a formula that an output uses, unless it is defined. */
+static void
+add_missing_formula(const char *name)
+{
+	char definition[32];
+	bool used = false;
+
+	snprintf(definition, sizeof definition, "--formula=%s ", name);
+	for (unsigned i = 0; i < argument_count; i++) {
+		if (strncmp(arguments[i], definition, strlen(definition)) == 0)
+			return;
+		used |= strstr(arguments[i], name) != NULL;
+	}
+	if (used)
+		add("%s= tcp-*, 3 times in 1s by cs_cid", definition);
+}
+
 /* Adds a window around the first packets of a classic capture. */
 static const uint8_t *
 add_window(const uint8_t *byte, const uint8_t *capture, size_t size)
@@ -419,11 +436,14 @@ add_window(const uint8_t *byte, const uint8_t *capture, size_t size)
 	if (size > 28)
 		memcpy(&first, capture + 24, sizeof first);
 	if (byte[0] % 4 == 1) {
-		add("--from=%u.%03u", first, byte[1] * 4u);
+		add("--from=%u.%03u", first + byte[1] / 250u, byte[1] % 250u * 4);
 		add_if(byte[2] % 2 == 1, "--lead-in=0.1");
 	}
-	if (byte[0] / 4 % 4 == 1)
-		add("--to=%u.%03u", first + byte[3] / 8u, byte[3] % 8 * 100u + 1);
+	if (byte[0] / 4 % 4 == 1) {
+		unsigned to = byte[1] * 4u + byte[3] * 20u + 1;
+
+		add("--to=%u.%03u", first + to / 1000, to % 1000);
+	}
 	return byte + 4;
 }
 
@@ -451,6 +471,8 @@ make_arguments(const uint8_t *byte, enum way way, const uint8_t *capture, size_t
 		byte = add_outputs(byte);
 		byte = add_window(byte, capture, size);
 		must(byte <= last);
+		add_missing_formula("third");
+		add_missing_formula("busy");
 	}
 	add_if(true, filter);
 }
