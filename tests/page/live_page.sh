@@ -27,8 +27,8 @@ get() {
 	[ "$(request "$1")" = 200 ] && cat "$tmp/reply"
 }
 
-# make_traffic: four connections that stay open, the first half closed and the second from a port below that of the server,
-# and two that end; returns when netobsd has observed them
+# make_traffic: four connections that stay open, the first half closed and the second from a port below that of the
+# server, and two that end; returns when netobsd has observed them
 make_traffic() {
 	begin_traffic
 	traffic connect first 7001

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Clients of the control socket and of the metrics address that send no request or read no reply: they delay neither others
-# nor capture, and are disconnected.
+# Clients of the control socket and of the metrics address that send no request or read no reply: they delay neither
+# others nor capture, and are disconnected.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/service/running.sh

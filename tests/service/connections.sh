@@ -102,7 +102,8 @@ mistake "a wrong field" "connections have no field \"outbyte\".*outbytes" -o out
 mistake "a name with a unit" 'connections have no field "rtt_us" .did you mean rtt[?].; netobsctl' -o rtt_us
 mistake "a field to sort by" 'connections have no field "rtt_us" .did you mean rtt[?].; netobsctl' -o cid --sort -rtt_us
 mistake "a title" 'connections have no field "RTT" .did you mean rtt[?].; netobsctl' -o RTT
-mistake "an expression without where" 'an expression needs the word "where" in front: where client_bytes > 500$' 'client_bytes > 500'
+mistake "an expression without where" \
+	'an expression needs the word "where" in front: where client_bytes > 500$' 'client_bytes > 500'
 mistake "no fields" "connections have no field \"\"" -o ''
 mistake "a wrong limit" "--limit: expected a number" -o cid --limit 0
 mistake "JSON without fields" "--json with --sort, --limit and -i needs -o FIELD" --sort cid --json

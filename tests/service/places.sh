@@ -20,8 +20,8 @@ refused() {
 
 # refused_to_user: netobsd as a user that may capture and no more, with the control socket $tmp/run/foreign
 refused_to_user() {
-	inside timeout 60 setpriv --reuid 65533 --regid 65533 --clear-groups --inh-caps -all,+net_raw --ambient-caps -all,+net_raw \
-		"$copy" -i lo --control "$tmp/run/foreign" 2>"$tmp/err"
+	inside timeout 60 setpriv --reuid 65533 --regid 65533 --clear-groups --inh-caps -all,+net_raw \
+		--ambient-caps -all,+net_raw "$copy" -i lo --control "$tmp/run/foreign" 2>"$tmp/err"
 }
 
 start --metrics 127.0.0.1:9812

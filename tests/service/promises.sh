@@ -29,7 +29,8 @@ matched() {
 
 # observed: whether all segments were observed, up to those of the connections that have ended, and the process is known
 observed() {
-	[ "$(open outbytes,inbytes,pid)" = "3000:70:$traffic" ] && [ "$(ctl connections --closed --json | wc -l)" -eq 2 ]
+	[ "$(open outbytes,inbytes,pid)" = "3000:70:$traffic" ] &&
+		[ "$(ctl connections --closed --json | wc -l)" -eq 2 ]
 }
 
 # counts_segments: whether the counter has those of all connections; an acknowledgement may be late
@@ -103,8 +104,9 @@ file=$(find "$tmp/files" -name '*-no-server-*.pcapng')
 is "record: with its SYN and its RST, and nothing else" "$("$netobsd" -r "$file" --view monitor --print=tcp-receive \
 	--print-fields tcp_flagstr | paste -s -d ' ')" "SYN RST|ACK"
 ctl write -w "$tmp/open.pcapng" --cid "$cid" 2>"$tmp/write.err"
-is "write: the frames of a connection, with its data" "$("$netobsd" -r "$tmp/open.pcapng" --view monitor \
-	--print=connection-end --print-fields cr_client_port,cr_client_bytes,cr_server_bytes | tr '\t' ' ')" "$port 3000 70"
+"$netobsd" -r "$tmp/open.pcapng" --view monitor --print=connection-end \
+	--print-fields cr_client_port,cr_client_bytes,cr_server_bytes >"$tmp/written"
+is "write: the frames of a connection, with its data" "$(tr '\t' ' ' <"$tmp/written")" "$port 3000 70"
 is "write: tshark finds as many frames as netobsctl has counted" "$(tshark -r "$tmp/open.pcapng" 2>/dev/null | wc -l)" \
 	"$(sed -n '$s/^netobsctl: \([0-9]*\) frames, .*/\1/p' "$tmp/write.err")"
 

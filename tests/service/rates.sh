@@ -28,7 +28,8 @@ listed() {
 }
 wait_for listed 3
 
-"$ctl" -s "$socket" connections -o rport,outbytes,inbytes,outsegs,cid --sort outbytes -P -i 2 -c 2 proto tcp >"$tmp/rates" &
+"$ctl" -s "$socket" connections -o rport,outbytes,inbytes,outsegs,cid --sort outbytes -P -i 2 -c 2 proto tcp \
+	>"$tmp/rates" &
 printing=$!
 wait_for has_lines "$tmp/rates" 3
 for _ in 1 2 3 4 5; do

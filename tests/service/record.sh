@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsctl record: names of files, merged triggers, limits of number, bytes and rate, wrong captures and feeds, refusals.
+# netobsctl record: names of files, merged triggers, limits of number, bytes and rate, captures and feeds that are wrong,
+# refusals.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/service/recorder.sh

@@ -64,8 +64,8 @@ stopped() {
 	grep -q '^State:[[:space:]]*T' "/proc/$1/status"
 }
 
-# The recorder and its child are killed while they write the first file, the second and so on.  A stopped recorder starts
-# no other child.
+# The recorder and its child are killed while they write the first file, the second and so on.  A stopped recorder
+# starts no other child.
 wrong=''
 for i in $(seq 20); do
 	begin --after 0s --max-rate 1000000/s

@@ -67,15 +67,17 @@ for workers in 1 2; do
 	traffic udp sender 9 1000 8
 	check "interface, $workers workers: capture goes on" wait_for received 22000
 	is "interface, $workers workers: no frame is dropped" "$(value capture.dropped)" 0
-	firings=$(ctl counters | awk '/^probe\./ { sum += $2 } END { printf "%.0f\n", sum }') dropped=$(value print.dropped)
+	firings=$(ctl counters | awk '/^probe\./ { sum += $2 } END { printf "%.0f\n", sum }')
+	note "firings $firings, dropped $(value print.dropped)"
 	kill -TERM "$pid"
 	wait "$pid"
 	is "interface, $workers workers: a signal ends it: status" $? 0
 	continue_reading "$out" "$err"
-	check "interface, $workers workers: what is written are whole lines, but for the last" python3 "$unread" lines "$tmp/out.read"
-	check "interface, $workers workers: logged" grep -q "standard output is not read: [0-9]* lines were dropped" "$tmp/err.read"
+	check "interface, $workers workers: what is written are whole lines, but for the last" \
+		python3 "$unread" lines "$tmp/out.read"
+	check "interface, $workers workers: logged" \
+		grep -q "standard output is not read: [0-9]* lines were dropped" "$tmp/err.read"
 	check "interface, $workers workers: written or dropped" test "$(wc -l <"$tmp/out.read")" -lt "$firings"
-	note "firings $firings, dropped $dropped"
 done
 
 # A reader that was slow for a while gets every line again afterwards.

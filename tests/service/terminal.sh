@@ -13,7 +13,8 @@ export TERM=xterm
 slow=$tmp/slow.pcap
 python3 "$top/tests/service/progress.py" capture "$slow" || exit 99
 
-# terminal NAME ARGUMENT...: runs terminal.py, which writes to NAME.raw, and to NAME.shown what the terminal shows at the end
+# terminal NAME ARGUMENT...: runs terminal.py; NAME.raw is what was written to the terminal, NAME.shown what it shows at
+# the end
 terminal() {
 	terminal_name=$1
 	shift
