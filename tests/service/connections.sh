@@ -22,7 +22,7 @@ mistake() {
 }
 
 # Three connections to port 7001, whose clients send 9000, 200 and 1000 bytes and receive 10; one UDP stream.
-start --all-owners
+start --all-owners --udp-idle=3600
 begin_traffic
 for bytes in 9000 200 1000; do
 	traffic connect "$bytes" 7001

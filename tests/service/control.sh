@@ -18,7 +18,7 @@ listed() {
 
 # ---------------------------------------------------------------------------------------------------------- replies
 
-start --metrics 127.0.0.1:9812 --print=tcp-state-change
+start --metrics 127.0.0.1:9812 --print=tcp-state-change --udp-idle=3600 --time-wait=3600
 begin_traffic
 traffic connect whole 7001
 traffic send whole 6

@@ -118,7 +118,7 @@ looked_up_times() {
 	[ "$(value owner.requests)" -ge "$1" ] && [ "$(value owner.requests)" -le "$(($1 * requests))" ]
 }
 
-start --all-owners
+start --all-owners --udp-idle=3600
 begin_traffic
 for connection in first second third; do
 	traffic connect "$connection" 7001
@@ -155,7 +155,7 @@ wait "$hostile"
 stop
 
 # Another netobsd, which knows no process: an expression about one looks it up, too.
-start --all-owners
+start --all-owners --udp-idle=3600
 for connection in first second third; do
 	traffic send "$connection" 100
 done

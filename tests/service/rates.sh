@@ -12,7 +12,7 @@ list() {
 	ctl connections "$@"
 }
 
-start --all-owners
+start --all-owners --udp-idle=3600
 # Three connections to port 7001, whose clients send 9000, 200 and 1000 bytes and receive 10; one UDP stream.
 begin_traffic
 for bytes in 9000 200 1000; do
@@ -51,7 +51,7 @@ printing=$!
 wait_for test -s "$tmp/rates"
 stop
 check "netobsd has gone away: a message" wait_for grep -q '^netobsctl: .*: no netobsd is listening there' "$tmp/err.rates"
-start --all-owners
+start --all-owners --udp-idle=3600
 # seen: whether the stream is listed again
 seen() {
 	traffic udp stream 7002
