@@ -15,16 +15,6 @@ streams() {
 	[ "$(ctl connections --json proto udp | wc -l)" -eq "$1" ]
 }
 
-# all_gone: whether netobsd has closed its end of every connection to the control socket, too
-all_gone() {
-	[ "$(inside grep -c " $socket\$" /proc/net/unix)" -eq 1 ]
-}
-
-descriptors() {
-	wait_for all_gone
-	find "/proc/$pid/fd" | wc -l
-}
-
 # observes: whether netobsd observes a new connection
 observes() {
 	traffic connect new 7001

@@ -43,7 +43,7 @@ ctl() {
 ctl_as() {
 	ctl_user=$1
 	shift
-	setpriv --reuid "$ctl_user" --regid "$ctl_user" --clear-groups "$ctl" -s "$socket" "$@"
+	timeout 60 setpriv --reuid "$ctl_user" --regid "$ctl_user" --clear-groups "$ctl" -s "$socket" "$@"
 }
 
 # start ARGUMENT...: starts netobsd, and returns when it replies: it then observes every frame.  Its buffer has room for
@@ -68,6 +68,16 @@ value() {
 # reached NAME COUNT: whether the counter is exactly COUNT
 reached() {
 	[ "$(value "$1")" -eq "$2" ]
+}
+
+# descriptors: of netobsd, when it has closed its end of every connection to the control socket
+descriptors() {
+	wait_for only_listens
+	find "/proc/$pid/fd" -type l | wc -l
+}
+
+only_listens() {
+	[ "$(inside grep -c " $socket\$" /proc/net/unix)" -eq 1 ]
 }
 
 # has_lines FILE COUNT: whether the file has at least COUNT lines
