@@ -8,16 +8,17 @@
 
 have python3 || skip_all "python3 is not installed"
 
-# over TARGET MUTATIONS WHAT [SEEDS]: runs a target over its seeds, or others, and over so many mutations of each
+# over TARGET MUTATIONS WHAT [SEEDS]: runs a target over its seeds, or over others, and over so many mutations of each
 over() {
-	rm -rf "$tmp/seeds"
-	"$top/tests/fuzz/make_seeds.sh" "$build/tests/fuzz/fuzz_seeds" "${4:-$1}" "$tmp/seeds"
-	check "fuzz_$1 over $(find "$tmp/seeds" -type f | wc -l) $3" \
-		"$build/tests/fuzz/fuzz_$1" -runs=0 "-mutations=$2" "$tmp/seeds"
+	over_seeds=$tmp/${4:-$1}
+	[ -d "$over_seeds" ] ||
+		"$top/tests/fuzz/make_seeds.sh" "$build/tests/fuzz/fuzz_seeds" "${4:-$1}" "$over_seeds"
+	check "fuzz_$1 over $(find "$over_seeds" -type f | wc -l) $3" \
+		"$build/tests/fuzz/fuzz_$1" -runs=0 "-mutations=$2" "$over_seeds"
 }
 
 for target in frame reassembly sctp flow; do
-	over "$target" 1 "frames of captures"
+	over "$target" 1 "frames of captures" frame
 done
 over pipeline 1 "batches of frames"
 over iscsi 1 "connections, whole and damaged"
