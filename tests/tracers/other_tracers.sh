@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The recipes for the other tracers, each on a replay, against the built-in printer.  bpftrace has tests/scripts/scripts.sh,
+# The recipes for the other tracers, each on a replay, against the built-in printer.  bpftrace has tests/scripts/scripts_traced.sh,
 # perf and gdb tests/tracers/first_proof.sh, DTrace tests/scripts/d_dtrace.sh.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
