@@ -53,9 +53,9 @@ prints_its_probes() {
 	prints_name=$1
 	prints_capture=$2
 	shift 2
-	"$netobs" "$prints_name" "$top/tests/captures/$prints_capture" "$@" --print -o --format=json >"$tmp/firings" || return 1
+	"$netobs" "$prints_name" "$top/tests/captures/$prints_capture" "$@" --print -o --format=json >"$tmp/firings/$prints_name.json" || return 1
 	probes_of "$prints_name" >"$tmp/probes"
-	sed 's/^{"probe":"\([^"]*\)".*/\1/' "$tmp/firings" | sort -u >"$tmp/fired"
+	sed 's/^{"probe":"\([^"]*\)".*/\1/' "$tmp/firings/$prints_name.json" | sort -u >"$tmp/fired"
 	[ -s "$tmp/fired" ] && ! grep -vxF -f "$tmp/probes" "$tmp/fired"
 }
 
@@ -64,19 +64,21 @@ maps() {
 	sed -n -e 's/ *$//' -e '/^\[.* |/{ s/  *\([0-9][0-9]*\) |.*/ \1/; / 0$/!p; }' -e '/^@/p' | sort
 }
 
+mkdir "$tmp/firings"
 while read -r name capture arguments; do
 	# shellcheck disable=SC2086
 	check "$name --print: firings of its probes" prints_its_probes "$name" "$capture" $arguments
+done <"$tmp/list"
+
+check "the values of all scripts follow from these firings" python3 "$top/tests/scripts/scripts_truth.py" --each "$tmp/firings"
+while read -r name _; do
 	sed 1d "$examples/$name.txt" | maps >"$tmp/maps"
-	python3 "$top/tests/scripts/scripts_truth.py" "$name" <"$tmp/firings" >"$tmp/truth"
-	case $? in
-	0)
-		sort "$tmp/truth" >"$tmp/wanted"
+	if [ -e "$tmp/firings/$name.truth" ]; then
+		sort "$tmp/firings/$name.truth" >"$tmp/wanted"
 		check "$name agrees with the printer" diff -u "$tmp/wanted" "$tmp/maps"
-		;;
-	3) [ ! -s "$tmp/maps" ] || not_ok "$name has maps that nothing is compared with" ;;
-	*) not_ok "$name: the values by the printer" "$tmp/truth" ;;
-	esac
+	elif [ -s "$tmp/maps" ]; then
+		not_ok "$name has maps that nothing is compared with"
+	fi
 done <"$tmp/list"
 
 tap_done

@@ -5,12 +5,17 @@
     netobsd -r CAPTURE --print --format json | tests/scripts/scripts_truth.py NAME
 
 prints the lines of the maps of script NAME, in any order; nothing and status 3 if it has no entry for the script.
+
+    tests/scripts/scripts_truth.py --each DIRECTORY
+
+does so for each DIRECTORY/NAME.json, with the output in DIRECTORY/NAME.truth, which is missing if there is no entry.
 """
 import collections
 import json
+import pathlib
 import sys
 
-FIRINGS = [json.loads(line) for line in sys.stdin]
+FIRINGS = []
 
 
 def of(*probes):
@@ -344,6 +349,18 @@ SCRIPTS = {
                                lambda a: a[3]["tcps_lport"] == 80).sums(),
 }
 
-if sys.argv[1] not in SCRIPTS:
+
+def truth(name, lines):
+    FIRINGS[:] = map(json.loads, lines)
+    return "\n".join(SCRIPTS[name]()) + "\n"
+
+
+if sys.argv[1] == "--each":
+    for path in pathlib.Path(sys.argv[2]).glob("*.json"):
+        if path.stem in SCRIPTS:
+            with path.open(encoding="utf-8") as firings:
+                path.with_suffix(".truth").write_text(truth(path.stem, firings), encoding="utf-8")
+elif sys.argv[1] in SCRIPTS:
+    print(truth(sys.argv[1], sys.stdin), end="")
+else:
     sys.exit(3)
-print("\n".join(SCRIPTS[sys.argv[1]]()))
