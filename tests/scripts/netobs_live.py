@@ -13,7 +13,6 @@ its arguments, with the output in OUT/out and OUT/err, makes traffic until it ha
                                                     COMMAND attaches to a netobsd with --all-owners; 200 connections, then
                                                     the signal at once
 """
-import glob
 import os
 import signal
 import socket
@@ -47,14 +46,14 @@ def waits_for_events(pid):
 
 def traces(netobs):
     """Whether bpftrace, a child of netobs, waits for firings: it is attached."""
-    for path in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            with open(path) as stat:
-                pid, comm, _, parent = stat.read().split()[:4]
-            if comm == "(bpftrace)" and parent == str(netobs.pid):
-                return waits_for_events(pid)
-        except (OSError, ValueError):
-            continue
+    try:
+        with open("/proc/%d/task/%d/children" % (netobs.pid, netobs.pid)) as children:
+            for pid in children.read().split():
+                with open("/proc/%s/comm" % pid) as comm:
+                    if comm.read() == "bpftrace\n":
+                        return waits_for_events(pid)
+    except OSError:  # one of them has ended
+        pass
     return False
 
 
