@@ -16,13 +16,40 @@ build=${top_builddir:-$PWD}
 shared=${NETOBS_SHARED:-$top/../shared}
 netobsd=${NETOBSD:-$build/netobsd}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/netobs-test.XXXXXX") || exit 99
-trap 'rm -rf "$tmp"' EXIT
+tap_at_end=''
+trap tap_end EXIT
 trap 'exit 99' HUP INT TERM
 # tshark must not use the preferences of the user who runs the tests.
 export LC_ALL=C TZ=UTC WIRESHARK_CONFIG_DIR="$tmp"
 
 tap_count=0
 tap_failed=0
+
+# at_end COMMAND: evaluates the command at the end of the test, also of one that is interrupted or skipped; the latest first.
+# Every process that the test has left in the background has ended then.
+at_end() {
+	tap_at_end="$1
+$tap_at_end"
+}
+
+tap_end() {
+	# A background process that a signal meets before it has become its program gets here, too.
+	read -r tap_self _ </proc/self/stat
+	[ "$tap_self" -eq $$ ] || return
+	jobs -p >"$tmp/jobs" # not in $(), where dash has no jobs
+	while read -r tap_job; do
+		kill -TERM "$tap_job" && kill -CONT "$tap_job"
+		wait_up_to 10 tap_gone "$tap_job" || kill -KILL "$tap_job"
+		wait "$tap_job"
+	done <"$tmp/jobs" 2>/dev/null
+	eval "$tap_at_end"
+	rm -rf "$tmp"
+}
+
+# tap_gone PID: whether the process, a child of this shell, has ended
+tap_gone() {
+	! grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
+}
 
 # ok NAME
 ok() {
