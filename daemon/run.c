@@ -497,7 +497,7 @@ daemon_block_signals(void)
 	sigset_t all;
 
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
 static enum exit_status

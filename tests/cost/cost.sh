@@ -48,7 +48,6 @@ within() {
 	sed 's/^/# /' "$tmp/within"
 	return "$within_status"
 }
-quiet
-check "no frame that is known to be dear costs more than $limit ns" one_of_three within cost_known "$limit"
-check "a search finds no frame that costs more than $limit ns" one_of_three within cost_search "$seconds" "$limit" "$seed"
+measured "no frame that is known to be dear costs more than $limit ns" within cost_known "$limit"
+measured "a search finds no frame that costs more than $limit ns" within cost_search "$seconds" "$limit" "$seed"
 tap_done

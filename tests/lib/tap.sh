@@ -99,10 +99,26 @@ check() {
 	fi
 }
 
-# quiet: for limits of time and speed: waits up to ten minutes until other programs leave the processors idle, and notes how
-# busy they are.
+# measured NAME COMMAND...: for limits of time and speed: ok if one of three runs of the command, which notes its figure,
+# succeeds, because other load only slows down.  It is a skipped point if other programs keep the processors busy.
+measured() {
+	measured_name=$1
+	shift
+	for _ in 1 2 3; do
+		if ! quiet; then
+			skip "$measured_name" "other programs keep the processors $quiet_busy % busy"
+			return
+		elif "$@"; then
+			ok "$measured_name"
+			return
+		fi
+	done
+	not_ok "$measured_name"
+}
+
+# quiet: waits up to two minutes until other programs leave the processors idle, and fails if they do not
 quiet() {
-	for _ in $(seq 600); do
+	for _ in $(seq 120); do
 		quiet_before=$(sed -n 's/^cpu //p' /proc/stat)
 		sleep 1 # no event: the interval of the measurement
 		# user, nice, system, idle and waiting for a disk; the rest is small
@@ -112,14 +128,9 @@ quiet() {
 			idle = $4 + $5 - b[4] - b[5]
 			print int(100 * busy / (busy + idle + 1))
 		}')
-		[ "$quiet_busy" -gt 10 ] || break
+		[ "$quiet_busy" -gt 10 ] || return 0
 	done
-	note "the processors are $quiet_busy % busy before the measurement"
-}
-
-# one_of_three COMMAND...: whether one of three runs succeeds: other load, which can come at any time, only slows down a run
-one_of_three() {
-	"$@" || "$@" || "$@"
+	return 1
 }
 
 # accept FILE EXPECTATION: makes FILE the expectation.  An identical expectation is not written.

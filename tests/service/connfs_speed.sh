@@ -13,9 +13,17 @@ start --udp-idle=3600
 begin_traffic
 "$connfs" -s "$socket" "$root"
 make_streams
-# A request for each file takes 5 seconds and more.
-quiet
-check "10,000 files are read in 4 seconds" timeout 4 cat "$root"/*/state
+
+# read_soon: a request for each file takes 5 seconds and more
+read_soon() {
+	begin=$(date +%s%N)
+	cat "$root"/*/state >"$tmp/states"
+	took=$((($(date +%s%N) - begin) / 1000000))
+	note "read in $took ms"
+	[ "$took" -lt 4000 ]
+}
+
+measured "10,000 files are read in 4 seconds" read_soon
 cat "$root"/*/state >"$tmp/states"
 is "each has a line" "$(wc -l <"$tmp/states")" 10000
 end_traffic

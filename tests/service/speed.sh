@@ -25,25 +25,18 @@ spent() {
 	spent=$(awk -F '[ms ]+' 'NR == 2 { print int(1000 * (60 * $1 + $2 + 60 * $3 + $4)) }' "$tmp/times")
 }
 
-quiet
-best=0
-for _ in 1 2 3; do
+fast() {
 	spent
 	begin=$spent
 	"$netobsd" -r "$tmp/trace.pcap" || exit 99
 	spent
 	rate=$((packets * 1000 / (spent - begin + 1)))
-	[ "$rate" -le "$best" ] || best=$rate
-done
+	note "$rate packets a second"
+	[ "$rate" -ge "$floor" ]
+}
 
+measured "replayed at least $floor packets a second of processor time" fast
 "$netobsd" -r "$tmp/trace.pcap" --summary 2>"$tmp/summary"
 is "every packet is observed" "$(awk '$1 == "frames" { print $2 }' "$tmp/summary")" "$packets"
 note "$packets packets, $(awk '$1 == "flow.created" { print $2 }' "$tmp/summary") connections"
-if [ "$best" -ge "$floor" ]; then
-	ok "replayed $best packets a second, limit $floor"
-else
-	echo "best of three: $best packets a second" >"$tmp/why"
-	not_ok "replayed at least $floor packets a second" "$tmp/why"
-fi
-
 tap_done
