@@ -26,8 +26,8 @@ zstd_step(void *state, struct decompress_buffers *buffers)
 
 	if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
 		return DECOMPRESS_TOO_LARGE;
-	/* The positions mean nothing then: in a frame of a version before 1.0 libzstd counts bytes that it has not
-	 * written. */
+	/* After an error the positions have no meaning: in a frame of a version before 1.0, libzstd counts bytes that
+	 * it has not written. */
 	if (ZSTD_isError(result))
 		return DECOMPRESS_ERROR;
 	buffers->in += in.pos;
