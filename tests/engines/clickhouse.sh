@@ -45,7 +45,6 @@ start_server() {
 		write_configuration "$port"
 		clickhouse-server "--config-file=$tmp/clickhouse/config.xml" >"$tmp/clickhouse/output" 2>&1 &
 		server=$!
-		servers="$servers $server"
 		! wait_while "$server" server_answers || return 0
 		end_server "$server" KILL
 	done

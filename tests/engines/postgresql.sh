@@ -29,6 +29,7 @@ fi
 
 # The path of a Unix socket has at most 107 bytes.
 sockets=$(mktemp -d /tmp/netobs-sql.XXXXXX) || exit 99
+at_end "rm -rf '$sockets'"
 mkdir "$tmp/database"
 [ "$(id -u)" -ne 0 ] || chown nobody:nogroup "$tmp/database" "$sockets"
 
@@ -41,7 +42,6 @@ start_database() {
 	(unprivileged env LD_LIBRARY_PATH="$libraries" "$programs/postgres" -D "$tmp/database" -k "$sockets" -c listen_addresses= \
 		-c fsync=off) >"$tmp/postgres" 2>&1 &
 	database=$!
-	servers="$servers $database"
 	wait_while "$database" database_answers || {
 		cat "$tmp/postgres"
 		return 1

@@ -13,19 +13,6 @@ PATH=$PATH:$cache/bin
 # Servers that refuse to run as root run as this user, and write below $tmp.
 chmod 755 "$tmp"
 
-# A test that ends early ends its servers, and then removes its files.
-servers=''
-sockets='' # a further directory
-trap end_test EXIT
-
-end_test() {
-	exec 9>&-
-	# Numbers.
-	# shellcheck disable=SC2086
-	[ -z "$servers" ] || kill -KILL $servers 2>/dev/null
-	rm -rf "$tmp" ${sockets:+"$sockets"}
-}
-
 # unavailable WHAT: ends the test, as skipped; in `make check-engines` as failed
 unavailable() {
 	[ -n "${NETOBS_ENGINES_REQUIRED:-}" ] || skip_all "$1 is not there; make check-engines fetches it"
@@ -101,11 +88,6 @@ wait_server() {
 	wait_up_to 60 gone "$1" || kill -KILL "$1"
 	ended_status=0
 	wait "$1" || ended_status=$?
-	running=''
-	for server in $servers; do
-		[ "$server" -eq "$1" ] || running="$running $server"
-	done
-	servers=$running
 	return "$ended_status"
 }
 
@@ -131,7 +113,6 @@ start_broker() {
 	mkfifo "$tmp/broker.in" || return 1
 	"$tmp/mock_cluster" <"$tmp/broker.in" >"$tmp/broker.out" 2>"$tmp/broker.err" &
 	broker_pid=$!
-	servers="$servers $broker_pid"
 	exec 9>"$tmp/broker.in"
 	wait_while "$broker_pid" grep -q : "$tmp/broker.out" || {
 		cat "$tmp/broker.err"

@@ -19,7 +19,6 @@ start_rsyslog() {
 	} >"$tmp/$1.conf"
 	rsyslogd -n -f "$tmp/$1.conf" -i "$tmp/$1.pid" >"$tmp/$1.log" 2>&1 &
 	rsyslog=$!
-	servers="$servers $rsyslog"
 	wait_while "$rsyslog" test -s "$tmp/$1.pid"
 }
 

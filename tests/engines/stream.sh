@@ -11,8 +11,7 @@
 have ip || skip_all "ip is not installed"
 { have kcat jq && broker_possible; } || unavailable "kcat, jq or librdkafka-dev"
 space=netobs-engines-$$
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap 'end_test; ip netns del "$space"' EXIT
+namespaces "$space" || skip_all "$no_namespaces"
 ip -n "$space" link set lo up
 mkdir -m 755 "$tmp/run" "$tmp/records" "$tmp/records/alpha"
 
@@ -23,7 +22,6 @@ ctl() {
 start_netobsd() {
 	ip netns exec "$space" "$netobsd" -i lo --control "$tmp/run/control" >"$tmp/netobsd.out" 2>"$tmp/netobsd.err" &
 	daemon=$!
-	servers="$servers $daemon"
 	wait_while "$daemon" ctl status || {
 		cat "$tmp/netobsd.err"
 		return 1
@@ -70,7 +68,6 @@ require "netobsd runs" start_netobsd
 pipeline=$!
 ctl stream --dir "$tmp/records/alpha" >"$tmp/files.out" 2>&1 &
 files=$!
-servers="$servers $pipeline $files"
 require "two streams" wait_while "$daemon" streams 2
 check "connections" connect
 check "every record is in the stream" wait_while "$daemon" streamed 25

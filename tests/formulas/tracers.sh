@@ -11,18 +11,13 @@ reason=$(tracing_refused)
 [ -z "$reason" ] || skip_all "$reason"
 have ip nsenter || skip_all "ip or nsenter is not installed"
 home=$top/tests/captures/home-network.pcap
-space=netobs-same-$$ pid='' file=$tmp/state/formulas.so socket=$tmp/run/control ctl=$build/netobsctl tracer='' others='' event=''
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-# clean_up: also the events of perf, which are in the kernel
-clean_up() {
-	for process in $pid $tracer $others; do
-		kill -9 "$process" 2>/dev/null
-	done
+space=netobs-same-$$ file=$tmp/state/formulas.so socket=$tmp/run/control ctl=$build/netobsctl event=''
+namespaces "$space" || skip_all "$no_namespaces"
+# remove_event: the events of perf are in the kernel
+remove_event() {
 	[ -z "$event" ] || perf probe -q --del "$event" 2>/dev/null
-	ip netns del "$space"
-	rm -rf "$tmp"
 }
-trap clean_up EXIT
+at_end remove_event
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run" "$tmp/state"
@@ -158,15 +153,15 @@ matched() {
 start
 # All at once.
 tracer "$tmp/path" "usdt:$file:netobs:syn__segment $action"
-by_path=$tracer others=$tracer
+by_path=$tracer
 tracer_pid=$pid tracer "$tmp/process" "usdt:$file:netobs:syn__segment $action"
-by_process=$tracer others="$others $tracer"
+by_process=$tracer
 perf=
 if [ -n "$event" ]; then
 	mkfifo "$tmp/perf-control" "$tmp/perf-ack"
 	HOME=$tmp perf record -q -e "$event" -p "$pid" -o "$tmp/perf.live" --control "fifo:$tmp/perf-control,$tmp/perf-ack" \
 		>>"$tmp/perf.err" 2>&1 &
-	perf=$! others="$others $perf"
+	perf=$!
 	# For reading and writing, so that neither end waits for a perf that has failed.
 	exec 4<>"$tmp/perf-control" 5<>"$tmp/perf-ack"
 	echo enable >&4
@@ -189,7 +184,6 @@ fi
 for tracer in $by_path $by_process; do
 	tracer_end
 done
-tracer='' others=''
 kill -INT "$pid"
 wait "$pid"
 values_of_json "$tmp/out" >"$tmp/printed"
@@ -200,14 +194,13 @@ same "bpftrace by process, live" "$tmp/process"
 if [ -n "$debug" ]; then
 	start
 	gdb -nx -batch -p "$pid" -x "$tmp/gdb-commands" -ex 'printf "attached\n"' -ex continue >"$tmp/gdb" 2>&1 </dev/null &
-	gdb=$! others=$gdb
+	gdb=$!
 	wait_while "$gdb" grep -q '^attached' "$tmp/gdb"
 	connect 10
 	check "live firings with gdb" wait_while "$pid" matched 10
 	kill -INT "$pid"
 	wait "$pid"
 	wait "$gdb"
-	pid='' others=''
 	values_of_json "$tmp/out" >"$tmp/printed"
 	sed -n 's/^firing //p' "$tmp/gdb" >"$tmp/gdb.firings"
 	is "live firings are printed with gdb, too" "$(wc -l <"$tmp/printed")" 10

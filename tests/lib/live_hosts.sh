@@ -9,9 +9,7 @@
 have ip python3 || skip_all "ip or python3 is not installed"
 
 near=netobs-near-$$ far=netobs-far-$$
-ip netns add "$near" 2>/dev/null || skip_all "no network namespaces here"
-trap 'ip netns del "$near" 2>/dev/null; ip netns del "$far" 2>/dev/null; rm -rf "$tmp"' EXIT
-ip netns add "$far" || skip_all "no network namespaces here"
+namespaces "$near" "$far" || skip_all "$no_namespaces"
 ip link add near0 netns "$near" type veth peer name far0 netns "$far" 2>/dev/null || skip_all "no veth interfaces here"
 ip -n "$near" link set lo up
 ip -n "$far" link set lo up
@@ -50,9 +48,14 @@ observe() {
 	wait_for begun "$pid"
 }
 
-# finish: ends netobsd; its exit status
+# finish: ends netobsd when it can read every frame; its exit status
 finish() {
 	let_deliver
+	finish_now
+}
+
+# finish_now: ends netobsd, which has observed every frame that matters; its exit status
+finish_now() {
 	kill -INT "$pid"
 	wait "$pid"
 }

@@ -15,6 +15,8 @@ build=${top_builddir:-$PWD}
 # shellcheck disable=SC2034 # some tests use it
 shared=${NETOBS_SHARED:-$top/../shared}
 netobsd=${NETOBSD:-$build/netobsd}
+# Another user reads files of a test of root, and cannot enter a private $TMPDIR.
+[ -z "${TMPDIR:-}" ] || [ "$(id -u)" -ne 0 ] || ! namei -m "$(realpath "$TMPDIR")" | grep -q '^ d........[-T] ' || TMPDIR=/tmp
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/netobs-test.XXXXXX") || exit 99
 tap_at_end=''
 trap tap_end EXIT
@@ -173,6 +175,24 @@ capture() {
 # replay of another test, and that other users may run wherever this tree lies.  Prints its path.
 private_netobsd() {
 	cp -- "$netobsd" "$tmp/netobsd" && chmod 755 "$tmp/netobsd" && printf '%s\n' "$tmp/netobsd"
+}
+
+# namespaces NAME...: makes network namespaces, which are removed at the end.  Fails, with the reason in $no_namespaces, if
+# the kernel refuses; any other error ends the test as failed.
+namespaces() {
+	for namespaces_name; do
+		if no_namespaces=$(ip netns add "$namespaces_name" 2>&1); then
+			at_end "ip netns del '$namespaces_name'"
+			continue
+		fi
+		no_namespaces=$(printf '%s\n' "$no_namespaces" | head -n 1)
+		case $no_namespaces in
+		*"not permitted"* | *"Permission denied"* | *"not implemented"* | *"Invalid argument"*) return 1 ;;
+		esac
+		note "$no_namespaces"
+		not_ok "network namespaces"
+		tap_done
+	done
 }
 
 # wait_up_to SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is over.  Tests wait for an

@@ -26,7 +26,7 @@ observe "$far" 1 -i far0 --print --format json --summary
 converse "$far" "$near" 10.77.0.2 7001
 in_near python3 "$sockets" refused 10.77.0.2 7002
 wait_for fired tcp-accept-refused
-finish
+finish_now
 is "the server's side: exit status" $? 0
 is "the server's side: states" "$(states_of 7001)" "server 10.77.0.2 $server_states"
 is "the server's side: bytes received and sent" "$(bytes_of socket-receive) $(bytes_of socket-send)" "6 6"
@@ -40,7 +40,7 @@ observe "$near" 1 -i near0 --print=tcp-*,socket-* --format json
 converse "$far" "$near" 10.77.0.2 7003
 in_near python3 "$sockets" refused 10.77.0.2 7002
 wait_for fired tcp-connect-refused
-finish
+finish_now
 is "the client's side: states" "$(states_of 7003)" "client 10.77.0.1 $client_states"
 is "the client's side: bytes sent and received" "$(bytes_of socket-send) $(bytes_of socket-receive)" "6 6"
 is "the client's side: requests" "$(count tcp-connect-request)" 2
@@ -50,7 +50,7 @@ observe "$near" 1 -i near0 --view both --print=tcp-state-change,tcp-connect-refu
 converse "$far" "$near" 10.77.0.2 7004
 in_near python3 "$sockets" refused 10.77.0.2 7002
 wait_for fired tcp-connect-refused
-finish
+finish_now
 is "view both: both ends" "$(states_of 7004)" "client 10.77.0.1 $client_states
 server 10.77.0.2 $server_states"
 

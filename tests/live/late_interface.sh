@@ -10,9 +10,7 @@
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
 have ip setpriv python3 || skip_all "ip, setpriv or python3 is not installed"
 space=netobs-late-$$
-pid=
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; ip netns del "$space" 2>/dev/null; rm -rf "$tmp"' EXIT
+namespaces "$space" || skip_all "$no_namespaces"
 ip -n "$space" link add test0 type veth peer name test1 2>/dev/null || skip_all "no veth interfaces here"
 ip -n "$space" link del test0
 ip -n "$space" link set lo up
@@ -37,7 +35,6 @@ finish() {
 	kill -TERM "$pid"
 	wait "$pid"
 	status=$?
-	pid=
 }
 
 # appears NAME: creates an interface with an address and a peer, both up

@@ -9,10 +9,8 @@
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have ip python3 setpriv || skip_all "ip, python3 or setpriv is not installed"
 
-near=netobs-links-$$ far=netobs-peer-$$ pid=
-ip netns add "$near" 2>/dev/null || skip_all "no network namespaces here"
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; ip netns del "$near" 2>/dev/null; ip netns del "$far" 2>/dev/null; rm -rf "$tmp"' EXIT
-ip netns add "$far" || skip_all "no network namespaces here"
+near=netobs-links-$$ far=netobs-peer-$$
+namespaces "$near" "$far" || skip_all "$no_namespaces"
 
 near() {
 	ip -n "$near" "$@"
@@ -47,9 +45,6 @@ finish() {
 	let_deliver
 	kill -INT "$pid"
 	wait "$pid"
-	finish_status=$?
-	pid=
-	return $finish_status
 }
 
 counter() {
@@ -186,7 +181,6 @@ near link del a1
 cable a1 b1
 wait "$pid"
 is "without the capability: exit status if no interface is left" $? 1
-pid=
 check "without the capability: message if no interface is left" grep -q "no interface is left to observe" "$tmp/err"
 near addr add 10.79.0.1/24 dev a0
 far addr add 10.79.0.2/24 dev b0
@@ -216,8 +210,7 @@ is "any: through a bridge: duplicates are counted" "$(counter interface-copies)"
 # A frame that the bridge forwards between its ports has no duplicate at the bridge device.
 near link set a1 master br0
 far addr flush dev b1
-ip netns add "$far-2" && far link set b1 netns "$far-2"
-trap 'ip netns del "$near"; ip netns del "$far"; ip netns del "$far-2"; rm -rf "$tmp"' EXIT
+namespaces "$far-2" && far link set b1 netns "$far-2"
 ip -n "$far-2" addr add 10.79.0.3/24 dev b1
 ip -n "$far-2" link set b1 up
 wait_for ping_from "$far-2" 10.79.0.2

@@ -14,9 +14,6 @@ if [ -n "${NETOBS_LONG:-}" ]; then
 else
 	syns=1000000 fragments=300000 collisions=300000 garbage=60000 seconds=120 attachments=10
 fi
-space='' pid=''
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; [ -z "$space" ] || ip netns del "$space"; rm -rf "$tmp"' EXIT
-
 # resident: memory in use by $pid in KiB; nothing when it has ended
 resident() {
 	awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status" 2>/dev/null
@@ -42,7 +39,6 @@ feed() {
 	done
 	wait "$pid"
 	feed_status=$?
-	pid=''
 	rm -f "$tmp/fifo"
 	return $feed_status
 }
@@ -107,11 +103,10 @@ if [ "$(id -u)" -ne 0 ] || ! have ip python3; then
 	tap_done
 fi
 space=netobs-overload-$$
-if ! ip netns add "$space" 2>/dev/null; then
-	space=''
-	skip "observing" "no network namespaces here"
+namespaces "$space" || {
+	skip "observing" "$no_namespaces"
 	tap_done
-fi
+}
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run"
@@ -166,7 +161,6 @@ begin() {
 finish() {
 	kill -INT "$pid"
 	wait "$pid"
-	pid=''
 }
 
 program=$netobsd

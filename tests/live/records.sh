@@ -50,7 +50,7 @@ is "several workers write each connection once" \
 # The disk is full, then it has space again: whole lines, and netobsd runs on.
 mkdir "$tmp/small"
 if mount -t tmpfs -o size=16k none "$tmp/small" 2>"$tmp/err"; then
-	trap 'umount "$tmp/small"; ip netns del "$near" 2>/dev/null; ip netns del "$far" 2>/dev/null; rm -rf "$tmp"' EXIT
+	at_end "umount '$tmp/small'"
 	head -c 13000 /dev/zero | tr '\0' x >"$tmp/small/ballast"
 	observe "$near" 1 -i near0 --records="$tmp/small/file" --records-where 'protocol == 6'
 	for port in 7320 7321 7322 7323; do

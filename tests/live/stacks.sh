@@ -19,23 +19,15 @@ probes=$probes,udp-send,udp-receive,socket-send,socket-receive
 
 # The interfaces of $STACKS_NICS return to this host's namespace when theirs is removed.
 end_stacks() {
-	for end_pid in $pids; do
-		kill -9 "$end_pid" 2>/dev/null
-	done
-	ip netns del "$near" 2>/dev/null
-	ip netns del "$far" 2>/dev/null
 	for end_nic in ${STACKS_NICS:-}; do
 		wait_for ip link show "$end_nic"
 	done
-	rm -rf "$tmp"
 }
 
-ip netns add "$near" 2>/dev/null || skip_all "no network namespaces here"
-trap end_stacks EXIT
-ip netns add "$far" || skip_all "no network namespaces here"
-for namespace in "$near" "$far"; do
-	ip -n "$namespace" link set lo up
-done
+at_end end_stacks
+namespaces "$near" "$far" || skip_all "$no_namespaces"
+ip -n "$near" link set lo up
+ip -n "$far" link set lo up
 
 near() {
 	ip -n "$near" "$@"
@@ -346,7 +338,6 @@ for pid in $pids; do
 done
 kill "$server"
 wait "$server" 2>/dev/null
-pids=
 
 # -------------------------------------------------------------------------------------------------- what was observed
 

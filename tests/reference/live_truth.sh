@@ -33,26 +33,10 @@ why=$(tracing_refused)
 
 program=$(private_netobsd) || exit 99
 traffic=$top/tests/live/live_traffic.py
-started='' captures=''
-
-stop_all() {
-	for stop_pid in $started $captures; do
-		kill "$stop_pid" 2>/dev/null
-	done
-	started='' captures=''
-	wait
-}
-
-tear_down() {
-	stop_all
-	remove_hosts
-}
-trap 'tear_down; rm -rf "$tmp"' EXIT
 
 # observe NAMESPACE DEVICE: a netobsd there; its standard error is DEVICE.err
 observe() {
 	ip netns exec "$1" "$program" -i "$2" -s 200 -B 65536 --summary >/dev/null 2>"$tmp/$2.err" &
-	started="$started $!"
 }
 
 both_are_traced() {
@@ -61,14 +45,12 @@ both_are_traced() {
 }
 
 set_up() {
-	started='' captures=''
 	rm -f "$tmp/ready"
 	set_up_network && set_up_record || return 1
 	sed "s|PROGRAM|$program|" "$top/tests/reference/live_truth.bt" >"$tmp/live_truth.bt"
 	BPFTRACE_PERF_RB_PAGES=4096 bpftrace -q -B line --include "$top/probes/netobs.h" "$tmp/live_truth.bt" \
 		>"$tmp/probes" 2>"$tmp/bpftrace.err" &
 	tracer=$!
-	started=$tracer
 	observe "$near" near0
 	near_pid=$!
 	observe "$far" far0
@@ -78,8 +60,6 @@ set_up() {
 	record_frames "$far" far0 far -Q out 'ip6 and tcp' || return 1
 	captures="$captures $!"
 	ip netns exec "$far" python3 "$traffic" serve "$far4" "$far6" "$tmp/ready" &
-	server=$!
-	started="$started $server"
 	wait_for test -e "$tmp/ready" && wait_for both_are_traced
 }
 

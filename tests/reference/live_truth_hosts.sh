@@ -23,17 +23,15 @@ near4=10.$near_net.1 far4=10.$far_net.2 near_net6=fd77:${near_net%.*}:${near_net
 near6=$near_net6::1 far6=$far_net6::2
 record=/sys/kernel/tracing/instances/netobs-truth-$$
 
-# remove_hosts: removes the namespaces and the record
-remove_hosts() {
+namespaces "$near" "$router" "$far" || skip_all "$no_namespaces"
+at_end remove_record
+
+remove_record() {
 	if [ -d "$record" ]; then
 		echo 0 >"$record/tracing_on"
 		echo '!stacktrace' >"$record/events/tcp/tcp_retransmit_skb/trigger"
 		rmdir "$record"
 	fi 2>/dev/null
-	for gone in "$near" "$router" "$far"; do
-		ip netns del "$gone" 2>/dev/null
-	done
-	return 0
 }
 
 # attach NAMESPACE DEVICE IPV4 IPV6: addresses, and offloads or not
@@ -47,9 +45,6 @@ attach() {
 }
 
 set_up_network() {
-	for host in "$near" "$router" "$far"; do
-		ip netns add "$host" || return 1
-	done
 	ip link add near0 netns "$near" type veth peer name router0 netns "$router" || return 1
 	ip link add far0 netns "$far" type veth peer name router1 netns "$router" || return 1
 	attach "$near" near0 "$near4" "$near6" && attach "$far" far0 "$far4" "$far6" || return 1

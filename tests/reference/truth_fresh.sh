@@ -24,7 +24,6 @@ have ip nft python3 tcpdump || skip_all "ip, nft, python3 or tcpdump is not inst
 
 traffic=$top/tests/live/live_traffic.py
 started=
-trap 'stop_all; remove_hosts; rm -rf "$tmp"' EXIT
 
 stop_all() {
 	for stop_pid in $started; do

@@ -9,7 +9,7 @@ have fusermount3 || skip_all "fusermount3 is not installed"
 [ -c /dev/fuse ] || skip_all "no /dev/fuse here"
 NETOBSD=$netobsd # for histories
 export NETOBSD
-trap 'fusermount3 -u -z "$root" 2>/dev/null; clean_up' EXIT
+at_end "fusermount3 -u -z '$root' 2>/dev/null"
 mkdir "$root"
 
 # make_streams: ten thousand of UDP

@@ -9,14 +9,7 @@ ctl=$build/netobsctl socket=$tmp/control log=$tmp/log small=$tmp/small
 have python3 || skip_all "python3 is not installed"
 mkdir "$small"
 
-clean_up() {
-	jobs -p >"$tmp/jobs" # not in $(), where dash has no jobs
-	# shellcheck disable=SC2046 # process ids
-	kill -9 $(cat "$tmp/jobs") 2>/dev/null
-	umount "$small" 2>/dev/null
-	rm -rf "$tmp"
-}
-trap clean_up EXIT
+at_end "umount '$small' 2>/dev/null"
 
 # begin_server: its log has the requests that it receives
 begin_server() {

@@ -2,8 +2,8 @@
 # shellcheck shell=sh disable=SC2034
 #
 # For tests of a running netobsd, sourced behind tap.sh: netobsd, $pid, observes the loopback interface of a network
-# namespace, netobsctl sends its requests to $socket, and traffic.py makes the traffic.  At the end every process that
-# the test has left in the background is killed, and what it has mounted at $small is unmounted.  $ctl is a copy of
+# namespace, netobsctl sends its requests to $socket, and traffic.py makes the traffic.  At the end what the test
+# has mounted at $small is unmounted.  $ctl is a copy of
 # netobsctl that every user may run, wherever this tree lies; $interface may be changed.
 
 # shellcheck disable=SC2154 # variables of tap.sh
@@ -13,17 +13,8 @@ have python3 ip setpriv || skip_all "python3, ip or setpriv is not installed"
 space=netobs-run-$$ interface=lo
 # shellcheck disable=SC2154
 small=$tmp/small socket=$tmp/run/control ctl=$tmp/netobsctl
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-
-clean_up() {
-	jobs -p >"$tmp/jobs" # not in $(), where dash has no jobs
-	# shellcheck disable=SC2046 # process ids
-	kill -9 $(cat "$tmp/jobs") 2>/dev/null
-	umount "$small" 2>/dev/null
-	ip netns del "$space"
-	rm -rf "$tmp"
-}
-trap clean_up EXIT
+namespaces "$space" || skip_all "$no_namespaces"
+at_end "umount '$small' 2>/dev/null"
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run" "$small"

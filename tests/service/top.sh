@@ -15,7 +15,7 @@ terminals=0
 terminal() {
 	tmux -f /dev/null -S "$tmp/tmux$terminals" "$@"
 }
-trap 'terminal kill-server 2>/dev/null; clean_up' EXIT
+at_end 'terminal kill-server 2>/dev/null'
 
 # begin_top COMMAND: in a terminal of 80x24, between two records of its settings
 begin_top() {

@@ -10,8 +10,7 @@
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
 [ -c /dev/fuse ] || skip_all "there is no /dev/fuse"
 have python3 fusermount3 || skip_all "python3 or fusermount3 is not installed"
-pid=''
-trap 'fusermount3 -u -z "$tmp/connfs" 2>/dev/null; kill $pid 2>/dev/null; rm -rf "$tmp"' EXIT
+at_end "fusermount3 -u -z '$tmp/connfs' 2>/dev/null"
 
 # peer REPLY [WORD]: another program listens from now on; requests that begin with WORD have no reply
 peer() {

@@ -7,13 +7,10 @@
 
 [ -x "$build/netobsctl" ] || skip_all "netobsctl is not built"
 have python3 || skip_all "python3 is not installed"
-peers=''
-trap 'kill $peers 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # peer SOCKET REPLY [LOG WORD]: starts another program on this socket, see control_peer.py
 peer() {
 	python3 "$top/tests/tools/control_peer.py" "$@" &
-	peers="$peers $!"
 	wait_for test -S "$1"
 }
 

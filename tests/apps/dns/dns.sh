@@ -12,7 +12,7 @@
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have dnsmasq dig tcpdump tshark editcap python3 ip unshare ||
 	skip_all "dnsmasq-base, bind9-dnsutils, tcpdump, tshark, python3, ip or unshare is not installed"
-unshare -n true 2>/dev/null || skip_all "no network namespaces here"
+refused=$(unshare -n true 2>&1) || skip_all "$refused"
 
 # 192.0.2.3 has no server: a socket there takes queries and does not answer.
 cat >"$tmp/traffic.sh" <<'END'
@@ -29,10 +29,7 @@ dnsmasq --no-daemon --conf-file=/dev/null --no-hosts --no-resolv --no-poll --use
 	--cname=alias.example,host.example --host-record=host.example,192.0.2.11,2001:db8::11,300 \
 	--mx-host=mail.example,host.example,10 --srv-host=_sip._udp.example,host.example,5060 \
 	$(for i in 1 2 3 4 5 6 7 8 9; do printf ' --txt-record=big.example,%s%s' "$i" "$big"; done) >dnsmasq.log 2>&1 &
-dnsmasq=$!
 python3 "$2/tests/apps/dns/dns_clients.py" silent >silent.log &
-silent=$!
-trap 'kill -9 $dnsmasq $silent $tcpdump 2>/dev/null' EXIT
 capture traffic "port 53"
 wait_for grep -q bound silent.log
 wait_for dig +short +timeout=1 +tries=1 @192.0.2.1 ready.a.example

@@ -12,7 +12,7 @@
 
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have tcpdump tshark python3 ip unshare || skip_all "tcpdump, tshark, python3, ip or unshare is not installed"
-unshare -n true 2>/dev/null || skip_all "no network namespaces here"
+refused=$(unshare -n true 2>&1) || skip_all "$refused"
 
 # Servers and clients, in a namespace whose loopback interface has the MTU of Ethernet, so that messages are split over
 # segments, and an address for each side.  Port 9999 is known by the first bytes only.
@@ -24,10 +24,7 @@ export TMPDIR="$1" top_srcdir="$2"
 . "$2/tests/lib/loopback.sh"
 clients=$2/tests/apps/http/http_clients.py
 python3 "$clients" serve 192.0.2.1 8080 >serve.log 2>&1 &
-serve=$!
 python3 "$clients" serve 192.0.2.1 9999 >elsewhere.log 2>&1 &
-elsewhere=$!
-trap 'kill -9 $serve $elsewhere $tcpdump 2>/dev/null' EXIT
 wait_for grep -q ready serve.log
 wait_for grep -q ready elsewhere.log
 
@@ -68,8 +65,6 @@ http {
 }
 CONF
 nginx -c "$1/nginx.conf" -p "$1" >nginx.log 2>&1 &
-nginx=$!
-trap 'kill -9 $serve $elsewhere $tcpdump 2>/dev/null; kill $nginx 2>/dev/null' EXIT
 url=http://192.0.2.1
 wait_for curl -s -o /dev/null $url/
 

@@ -13,12 +13,12 @@
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have tgtd tgtadm iscsi-ls iscsi-inq iscsi-readcapacity16 iscsi-test-cu tcpdump tshark python3 ip unshare ||
 	skip_all "tgt, libiscsi-bin, tcpdump, tshark, python3, ip or unshare is not installed"
-unshare -n true 2>/dev/null || skip_all "no network namespaces here"
+refused=$(unshare -n true 2>&1) || skip_all "$refused"
 
 iqn=iqn.2026-11.net.netobs
 
 # Target and initiators, in a namespace whose loopback interface has the MTU of Ethernet, so that PDUs are split over
-# segments, and an address for each side.  tgtd has no pidfile; it is the child of this shell and ends with it.
+# segments, and an address for each side.  tgtd ignores SIGTERM.
 cat >"$tmp/traffic.sh" <<'END'
 set -u
 cd "$1" || exit 1
@@ -28,7 +28,6 @@ export TMPDIR="$1" top_srcdir="$3"
 export TGT_IPC_SOCKET="$1/tgtd"
 tgtd -f -C 7 --iscsi portal=192.0.2.1:3260 >tgtd.log 2>&1 &
 tgtd=$!
-trap 'kill -9 $tgtd $tcpdump 2>/dev/null' EXIT
 
 try_admin() {
 	tgtadm -C 7 --lld iscsi "$@" >>tgtadm.log 2>&1
@@ -68,6 +67,7 @@ timeout 120 python3 "$3/tests/apps/iscsi/iscsi_initiator.py" 192.0.2.1 "$2:disk1
 	long,inquiry,logout inquiry,second,inquiry,logout wrong >traffic.log 2>&1
 timeout 120 python3 "$3/tests/apps/iscsi/iscsi_initiator.py" 192.0.2.1 "$2:disk2" chap,inquiry,logout inquiry >>traffic.log 2>&1
 captured traffic
+kill -KILL "$tgtd"
 exit 0
 END
 

@@ -12,7 +12,7 @@
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have smbd smbclient tcpdump tshark editcap python3 ip unshare ||
 	skip_all "samba, smbclient, tcpdump, tshark, python3, ip or unshare is not installed"
-unshare -n true 2>/dev/null || skip_all "no network namespaces here"
+refused=$(unshare -n true 2>&1) || skip_all "$refused"
 
 cat >"$tmp/traffic.sh" <<'END'
 set -u
@@ -43,8 +43,6 @@ CONF
 printf 'secret\nsecret\n' | smbpasswd -c smb.conf -s -a root >passwd.log 2>&1
 head -c 6000 /dev/zero >data
 smbd -F --no-process-group -s smb.conf </dev/null >server.log 2>&1 &
-server=$!
-trap 'kill -9 $server $tcpdump 2>/dev/null' EXIT
 capture traffic "tcp port 445 or tcp port 139"
 listens() {
 	ss -Hltn 'sport = 445' | grep -q .

@@ -11,7 +11,7 @@
 
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have openssl tcpdump tshark editcap python3 ip unshare || skip_all "openssl, tcpdump, tshark, python3, ip or unshare is not installed"
-unshare -n true 2>/dev/null || skip_all "no network namespaces here"
+refused=$(unshare -n true 2>&1) || skip_all "$refused"
 
 # On port 443 a server that takes every version, on 4443 one that wants a certificate, on 4444 one with another key exchange group
 # than clients send first.
@@ -23,12 +23,8 @@ export TMPDIR="$1" top_srcdir="$2"
 . "$2/tests/lib/loopback.sh"
 openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com -days 30 -keyout key.pem -out cert.pem 2>/dev/null
 openssl s_server -accept 192.0.2.1:443 -cert cert.pem -key key.pem -www -alpn h2,http/1.1 >server.log 2>&1 &
-server=$!
 openssl s_server -accept 192.0.2.1:4443 -cert cert.pem -key key.pem -www -Verify 1 -tls1_2 >verify.log 2>&1 &
-verify=$!
 openssl s_server -accept 192.0.2.1:4444 -cert cert.pem -key key.pem -www -groups P-256 >group.log 2>&1 &
-group=$!
-trap 'kill -9 $server $verify $group $tcpdump 2>/dev/null' EXIT
 
 # talk PORT OPTION...: one connection, in which the client sends a request after the handshake and reads the answer
 talk() {
@@ -76,8 +72,6 @@ http {
 }
 CONF
 nginx -c "$1/nginx.conf" -p "$1" >nginx.log 2>&1 &
-nginx=$!
-trap 'kill -9 $server $verify $group $tcpdump 2>/dev/null; kill $nginx 2>/dev/null' EXIT
 
 # get NAME OPTION...: an HTTPS request to nginx, whose certificate is not valid
 get() {

@@ -10,9 +10,7 @@ have python3 ip || skip_all "python3 or ip is not installed"
 export NETOBSD="$netobsd"
 space=netobs-report-$$
 [ "$(id -u)" -eq 0 ] || skip_all "root is needed"
-ip netns add "$space" 2>/dev/null || skip_all "network namespaces are needed"
-trap 'kill $pid 2>/dev/null; ip netns del "$space" 2>/dev/null; rm -rf "$tmp"' EXIT
-pid=''
+namespaces "$space" || skip_all "$no_namespaces"
 ip -n "$space" link set lo up
 
 # data EXPRESSION: of the page
@@ -78,5 +76,4 @@ if ip -n "$space" link add first type veth peer name second 2>/dev/null; then
 else
 	skip "an interface that disappears" "no veth here"
 fi
-pid=''
 tap_done

@@ -21,7 +21,6 @@ NETOBS_LIVE_LOSS=0 NETOBS_LIVE_OFFLOADS=0 NETOBS_LIVE_CONNECTIONS=2000
 
 program=$top/tests/vm/guest/netem.py
 started='' observer='' captures=''
-trap 'stop_all; remove_hosts; rm -rf "$tmp"' EXIT
 
 stop_all() {
 	for stop_pid in $started $observer; do
