@@ -3,6 +3,7 @@
 unit_tests += \
 	%D%/test_clock \
 	%D%/test_log_debug \
+	%D%/test_log_limit \
 	%D%/test_loop \
 	%D%/test_time_histogram \
 	%D%/test_trusted_path

@@ -158,15 +158,25 @@ for signal in TERM KILL; do
 	is "SIG$signal: there is no file" "$(find "$directory" -name '*.pcap' -o -name '*.json' | wc -l)" 0
 done
 
-# As nohup(1) starts it.
+# As nohup(1) starts it.  Both processes are stopped when the signal arrives: they have not read the input to the end.
+stopped() {
+	grep -q '^State:[[:space:]]*T' "/proc/$process/status" && grep -q '^State:[[:space:]]*T' "/proc/$reader/status"
+}
 head -c 24 "$file" >"$tmp/long.pcap"
-truncate -s $((24 + 16 * 2000000)) "$tmp/long.pcap"
 trap '' HUP
-begin "$tmp/long.pcap"
-kill -HUP "$process" "$reader"
+for millions in 1 4 16 64; do
+	truncate -s $((24 + 16 * 1000000 * millions)) "$tmp/long.pcap"
+	begin "$tmp/long.pcap"
+	kill -STOP "$process" "$reader"
+	! wait_while "$process" stopped || break
+	kill -CONT "$process" 2>/dev/null
+	wait "$process"
+done
+check "SIGHUP arrives before the end of the input" kill -HUP "$process" "$reader"
+kill -CONT "$process" "$reader"
 wait "$process"
 is "an ignored SIGHUP ends nothing" "$? $(find "$directory" -name '*.pcap' | wc -l)" "0 2"
-trap - HUP
+trap 'exit 99' HUP
 
 # ------------------------------------------------------------------------------------------- what others have left
 
