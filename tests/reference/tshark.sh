@@ -91,6 +91,8 @@ for part; do
 	messages)
 		cd "$captures" || exit 99
 		messages dns dns-tcp.pcap dns.pcap home-network.pcap
+		messages http http.pcap ipv6-http.pcap
+		compare iscsi python3 "$top/tests/apps/iscsi/iscsi_pdus.py" "$netobsd" iscsi.pcap
 		messages smb smb.pcap
 		messages tls home-network.pcap tls.pcap
 		;;

@@ -67,6 +67,17 @@ traffic close closed
 traffic refused 7002
 wait_for observed
 
+# field NAME: of the status of netobsd in /proc, with single blanks
+field() {
+	sed -n "s/^$1:[[:blank:]]*//p" "/proc/$pid/status" | tr -s '\t' ' '
+}
+
+user=$(id -u netobs 2>/dev/null || id -u nobody)
+is "netobsd, started by root: its user" "$(field Uid)" "$user $user $user $user"
+# With --all-owners only the threads that look up processes keep capabilities.
+is "it has no capability in force, cannot get one, and has a system-call filter" "$(field CapEff) $(field NoNewPrivs) $(field Seccomp)" \
+	"0000000000000000 1 2"
+
 ctl status >"$tmp/status"
 is "status: its version and process" "$(sed -n '1s/, up .*//p' "$tmp/status")" \
 	"netobsd $("$netobsd" --version | sed -n '1s/^netobsd \([0-9.]*\).*/\1/p'), pid $pid"
@@ -87,17 +98,23 @@ reader=$!
 mkdir "$tmp/files"
 "$ctl" -s "$socket" record --on no-server -d "$tmp/files" --after 0s 2>"$tmp/record.err" &
 recorder=$!
-wait_for feeds 2
+mkdir "$tmp/lines"
+"$ctl" -s "$socket" stream --dir "$tmp/lines" --rotate 1h tcp-connect-refused &
+writer=$!
+wait_for feeds 3
 traffic refused 7002
 check "stream: the firings of a probe and of a formula" wait_for has_lines "$tmp/stream" 2
 is "stream: the chosen fields" "$(sort "$tmp/stream")" '{"probe":"no-server","ip_saddr":"127.0.0.1","tcp_sport":7002}
 {"probe":"tcp-connect-refused","ip_saddr":"127.0.0.1","tcp_sport":7002}'
-is "probes: one that is streamed is enabled and has fired" "$(ctl probes --json | grep '"tcp-connect-refused"')" \
-	'{"probe":"tcp-connect-refused","enabled":1,"fired":1}'
+is "probes: one that is streamed is enabled, by each stream, and has fired" "$(ctl probes --json | grep '"tcp-connect-refused"')" \
+	'{"probe":"tcp-connect-refused","enabled":2,"fired":1}'
 check "record: a capture of the connection that was refused" wait_for recorded
-kill "$reader" "$recorder"
+kill "$reader" "$recorder" "$writer"
 wait "$reader"
 is "stream: SIGTERM has status 0" $? 0
+wait "$writer"
+is "stream --dir: SIGTERM has status 0" $? 0
+is "stream --dir: a zstd file with the line" "$(zstd -qdc "$tmp/lines"/*.jsonl.zst | grep -c '^{"probe":"tcp-connect-refused",.*}$')" 1
 wait "$recorder"
 is "record: SIGTERM has status 0" $? 0
 file=$(find "$tmp/files" -name '*-no-server-*.pcapng')
@@ -109,6 +126,38 @@ ctl write -w "$tmp/open.pcapng" --cid "$cid" 2>"$tmp/write.err"
 is "write: the frames of a connection, with its data" "$(tr '\t' ' ' <"$tmp/written")" "$port 3000 70"
 is "write: tshark finds as many frames as netobsctl has counted" "$(tshark -r "$tmp/open.pcapng" 2>/dev/null | wc -l)" \
 	"$(sed -n '$s/^netobsctl: \([0-9]*\) frames, .*/\1/p' "$tmp/write.err")"
+
+# without_proc COMMAND...: with an empty file system in place of /proc
+without_proc() {
+	# The arguments are those of sh -c.
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"
+}
+if without_proc true 2>/dev/null; then
+	without_proc "$ctl" -s "$socket" write -w "$tmp/no-proc.pcapng" --cid "$cid" 2>"$tmp/write.err"
+	is "write: without /proc" "$? $(find "$tmp" -maxdepth 1 -name '.*part')" "0 "
+	check "write: the same file" cmp "$tmp/open.pcapng" "$tmp/no-proc.pcapng"
+else
+	skip "write: without /proc" "no file system can be mounted"
+fi
+
+# ------------------------------------------------------------------------------------------------- connections as files
+
+connfs=$build/netobs-connfs files=$tmp/connfs
+if [ ! -x "$connfs" ]; then
+	skip "netobs-connfs" "it is not built: no libfuse3"
+elif [ ! -c /dev/fuse ]; then
+	skip "netobs-connfs" "there is no /dev/fuse"
+else
+	mkdir "$files"
+	at_end "umount '$files' 2>/dev/null"
+	check "netobs-connfs mounts the connections" "$connfs" -s "$socket" "$files"
+	is "netobs-connfs: the states of both ends" "$(cat "$files/$cid/state")" "established established"
+	is "netobs-connfs: its remote end, by its port" "$(cat "$files/by-port/7001/$cid/remote")" 127.0.0.1:7001
+	cp "$files/$cid/capture.pcapng" "$tmp/copy.pcapng"
+	check "netobs-connfs: its packets" cmp "$tmp/open.pcapng" "$tmp/copy.pcapng"
+	check "netobs-connfs: umount ends it" umount "$files"
+fi
 
 # ------------------------------------------------------------------------------------------------- formulas, the reload
 
@@ -150,4 +199,39 @@ check "top: it shows the connection" grep -q '127.0.0.1:7001' "$tmp/raw"
 end_traffic
 stop
 is "netobsd has logged nothing else" "$(grep -v -e 'memory reserved' -e 'reload failed' -e "$conf" "$tmp/err")" ""
+
+# -------------------------------------------------------------------------------------------------------------- on demand
+
+# suspended: whether the capture socket has left the list of those that receive frames of every protocol (0003)
+suspended() {
+	inside grep -q ' 88b5 ' /proc/net/packet && ! resumed
+}
+resumed() {
+	inside grep -q ' 0003 ' /proc/net/packet
+}
+
+# seen: whether the tracer has written a line; a connection is refused before each look
+seen() {
+	traffic refused 7005
+	grep -q '^7005$' "$tmp/traced"
+}
+
+refused=$(tracing_refused)
+if [ -n "$refused" ]; then
+	skip "--on-demand" "$refused"
+else
+	netobsd=$(private_netobsd) || exit 99
+	start --on-demand
+	begin_traffic
+	check "--on-demand: without a tracer it does not capture" wait_for suspended
+	traffic refused 7005
+	is "--on-demand: nor observe" "$(value frames)" 0
+	tracer "$tmp/traced" "usdt:$netobsd:netobs:tcp__connect__refused { printf(\"%d\\n\", ((struct tcpsinfo *)arg3)->tcps_rport); }"
+	check "--on-demand: with a tracer it captures" wait_for resumed
+	check "--on-demand: the tracer has firings" wait_for seen
+	tracer_end
+	check "--on-demand: then it does not capture again" wait_for suspended
+	end_traffic
+	stop
+fi
 tap_done

@@ -202,13 +202,6 @@ refused "a user that may not write captures" \
 	"only root and the user that netobsd runs as may write captures, which contain the traffic of all users" \
 	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
 send "reply good"
-without_proc="mount -t tmpfs none /proc && exec"
-if [ "$(id -u)" -eq 0 ] && unshare -m sh -c "$without_proc \"\$@\"" sh "$ctl" --version >/dev/null 2>&1; then
-	unshare -m sh -c "$without_proc \"\$@\"" sh "$ctl" -s "$socket" write -w "$tmp/no-proc" --cid 7 2>"$tmp/refused"
-	is "without /proc: a file is written" "$?:$(stat -c %s "$tmp/no-proc"):$(find "$tmp" -maxdepth 1 -name '.*part')" 0:1000:
-else
-	skip "without /proc: a file is written" "/proc cannot be hidden from this user, or from sanitizers"
-fi
 record "$tmp/files"
 refused_status=1
 refused "two recorders in one directory" "files: another netobsctl record writes there" \
