@@ -143,14 +143,16 @@ check "a private file can be replayed: output" test -s "$tmp/private.out"
 
 # ------------------------------------------------------------------------------------------------------- interfaces
 
-if ! ip link show lo >/dev/null 2>&1; then
-	skip "observing" "no ip"
-elif ! have setpriv; then
-	skip "observing" "no setpriv"
+space=netobs-confined-$$
+if ! have ip setpriv python3; then
+	skip "observing" "ip, setpriv or python3 is not installed"
+elif ! namespaces "$space"; then
+	skip "observing" "$no_namespaces"
 else
-	begin "$netobsd" -i lo --promiscuous --print --summary
+	ip -n "$space" link set lo up
+	begin ip netns exec "$space" "$netobsd" -i lo --promiscuous --print --summary
 	confined "observation started by root" "$uid" $none
-	echo brief 9 | python3 "$top/tests/service/traffic.py" >"$tmp/answer"
+	echo brief 9 | ip netns exec "$space" python3 "$top/tests/service/traffic.py" >"$tmp/answer"
 	wait_for grep -q 'udp-send' "$tmp/out"
 	finish
 	is "observation started by root: ends well" $? 0
@@ -160,7 +162,7 @@ else
 	ambient="setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all,+net_raw
 		--ambient-caps -all,+net_raw --bounding-set -all,+net_raw --no-new-privs"
 	# shellcheck disable=SC2086
-	begin $ambient "$netobsd" -i lo --promiscuous --print --summary
+	begin ip netns exec "$space" $ambient "$netobsd" -i lo --promiscuous --print --summary
 	confined "observing with one ambient capability" "$(id -u nobody)" $raw
 	is "observing with one ambient capability dumps no core" "$(dumps)" "0 0, 0"
 	threads_are "observing with one ambient capability: threads" "netobs-owner $none 2,netobsd $raw 1,"
@@ -168,8 +170,8 @@ else
 	is "observing with one ambient capability: ends well" $? 0
 	# With --all-owners only the threads that look up processes keep its capabilities.
 	three="-all,+net_raw,+sys_ptrace,+dac_read_search"
-	begin setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps "$three" --ambient-caps "$three" \
-		--bounding-set "$three" --no-new-privs "$netobsd" -i lo --all-owners --workers 2
+	begin ip netns exec "$space" setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps "$three" \
+		--ambient-caps "$three" --bounding-set "$three" --no-new-privs "$netobsd" -i lo --all-owners --workers 2
 	threads_are "--all-owners: threads" \
 		"netobs-owner 0000000000080004 2,netobs-owner 0000000000080004 2,netobsd $raw 1,netobsd $raw 2,"
 	finish

@@ -85,15 +85,28 @@ else
 	skip "a replay of less than a second shows no progress" "this one took longer"
 fi
 
+space=netobs-terminal-$$ why=''
 if [ "$(id -u)" -ne 0 ]; then
-	skip "netobsd -i lo" "capturing needs root"
+	why="capturing needs root"
+elif ! have ip nsenter; then
+	why="ip or nsenter is not installed"
+elif ! namespaces "$space"; then
+	why=$no_namespaces
+fi
+if [ -n "$why" ]; then
+	skip "netobsd -i lo" "$why"
 	tap_done
 fi
-terminal live -c "$netobsd" -i lo
+ip -n "$space" link set lo up
+# ip netns exec would hide tracefs.
+inside="$(command -v nsenter) --net=/run/netns/$space"
+# shellcheck disable=SC2086 # words
+terminal live -c $inside "$netobsd" -i lo
 check "netobsd -i lo says what it observes, and how to see it" \
 	grep -q '^netobsd: observing lo; .*netobs tcpsnoop (netobs --list .*--print$' "$tmp/live.shown"
 is "in one line" "$(wc -l <"$tmp/live.shown")" 1
-"$netobsd" -i lo 2>"$tmp/err" &
+# shellcheck disable=SC2086
+$inside "$netobsd" -i lo 2>"$tmp/err" &
 pid=$!
 wait_for observing "$pid" 1
 kill -INT "$pid"
@@ -101,7 +114,8 @@ wait "$pid"
 is "without a terminal it says nothing" "$(cat "$tmp/err")" ""
 refused=$(tracing_refused)
 if [ -z "$refused" ]; then
-	terminal traced "$(command -v bpftrace)" -q -c "$netobsd -i lo" \
+	# shellcheck disable=SC2086
+	terminal traced $inside bpftrace -q -c "$netobsd -i lo" \
 		-e "usdt:$netobsd:netobs:arp__send { @ = 1; } interval:s:2 { exit(); }"
 	is "with a tracer it says nothing" "$(grep 'observing lo' "$tmp/traced.raw")" ""
 	terminal traced "$(command -v bpftrace)" -q -c "$netobsd -r $slow --pace" \
