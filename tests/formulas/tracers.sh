@@ -83,7 +83,8 @@ replay() {
 replay
 values_of_json "$tmp/out" >"$tmp/printed"
 count=$(wc -l <"$tmp/printed")
-check "a replay has firings: $count" test "$count" -gt 20
+note "$count firings of a replay"
+check "a replay has firings" test "$count" -gt 20
 is "its counter" "$(sed -n 's/^formula.syn-segment.matched *//p' "$tmp/err")" "$count"
 
 tracer "$tmp/path" "usdt:$file:netobs:syn__segment $action"

@@ -272,20 +272,19 @@ def main():
     total, unseen, reached, notes = compare(kernel, probes, copies)
     good = [
         point(total["endpoints"] >= 2 * int(connections) and total["IPv6"] and not [s for s in WANTED if not reached[s]],
-              f"{total['endpoints']} endpoints, {total['IPv6']} of them IPv6, as many as there must be",
+              "as many endpoints as there must be, of IPv6, too",
+              [f"{total['endpoints']} endpoints, {total['IPv6']} of them IPv6"] +
               [f"{state} was reached {reached[state]} times" for state in WANTED]),
-        point(not notes["states"],
-              f"states: {total['right']} of {total['transitions'] - total['unseen']} visible transitions right",
-              notes["states"] + [f"{count} not visible: {reason}" for reason, count in sorted(unseen.items())]),
-        point(not notes["retransmissions"],
-              f"retransmissions: kernel {total['kernel']}, ours {total['ours']}, {total['split']} of them further "
-              f"segments of one super-packet; {total['copied']} of the kernel's have all bytes of a segment before",
+        point(not notes["states"], "states",
+              [f"{total['right']} of {total['transitions'] - total['unseen']} visible transitions right"] + notes["states"] + [f"{count} not visible: {reason}" for reason, count in sorted(unseen.items())]),
+        point(not notes["retransmissions"], "retransmissions",
+              [f"kernel {total['kernel']}, ours {total['ours']}, {total['split']} of them further segments of one "
+               f"super-packet; {total['copied']} of the kernel's have all bytes of a segment before"] +
               notes["retransmissions"]),
         # The cause is an estimate, because no packet shows all of the kernel's state: one wrong cause in fifty is allowed.
-        point(total["wrong"] <= 2 + total["stacks"] // 50,
-              f"timers: of {total['stacks']} retransmissions with a known cause, {total['timeout']} by the "
-              f"retransmission timer and {total['probe']} tail-loss probes, {total['wrong']} reported otherwise",
-              notes["timers"]),
+        point(total["wrong"] <= 2 + total["stacks"] // 50, "timers",
+              [f"of {total['stacks']} retransmissions with a known cause, {total['timeout']} by the retransmission timer "
+               f"and {total['probe']} tail-loss probes, {total['wrong']} reported otherwise"] + notes["timers"]),
     ]
     return 0 if all(good) else 1
 

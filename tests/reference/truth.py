@@ -221,7 +221,7 @@ def counts_of(total):
 
 
 def texts_of(total):
-    """The texts of the points of a folder."""
+    """The counts of the points of a folder, as texts."""
     return {
         "states": f"{total['endpoints']} endpoints ({total['absent']} without any packet), {total['right']} of "
                   f"{total['transitions'] - total['unseen']} visible transitions right, {total['unseen']} that no "
@@ -234,7 +234,7 @@ def texts_of(total):
 
 
 def report(base, total, unseen, late, listed, notes):
-    """Yields (good, text, diagnostics) for the three points of a folder."""
+    """Yields (good, name, notes) for the three points of a folder."""
     # Linux may undo a recovery for reasons that are not on the wire: one difference and one in three hundred are allowed.
     few = total["kinds"] - total["kinds_right"] <= 1 + total["kinds"] / 300
     more = {
@@ -245,7 +245,7 @@ def report(base, total, unseen, late, listed, notes):
         "kinds": [],
     }
     for kind, text in texts_of(total).items():
-        yield not notes[kind] or (kind == "kinds" and few), f"{base} {kind}: {text}", notes[kind] + more[kind]
+        yield not notes[kind] or (kind == "kinds" and few), f"{base} {kind}", [text] + notes[kind] + more[kind]
 
 
 def summary(sums):

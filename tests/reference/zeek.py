@@ -115,9 +115,10 @@ def main():
                 records[capture] = replay(netobsd, capture)
             compare(os.path.basename(capture), ends, row, records[capture], total, notes)
     print("1..3")
-    print(f"{'ok' if seen else 'not ok'} 1 - {len(records)} captures, {len(seen)} connections")
+    print(f"{'ok' if seen else 'not ok'} 1 - there are connections\n# {len(records)} captures, {len(seen)} connections")
     for number, what in enumerate(notes, 2):
-        print(f"{'not ok' if notes[what] else 'ok'} {number} - {what}: {total[what, 'alike']} of {total[what, 'compared']} alike")
+        print(f"{'not ok' if notes[what] else 'ok'} {number} - {what}")
+        print(f"# {total[what, 'alike']} of {total[what, 'compared']} alike")
         for (row_of, reason), count in sorted(total.items()):
             if row_of == what and reason not in ("compared", "alike"):
                 print(f"# {count} explained: {reason}")

@@ -113,9 +113,13 @@ wait "$hostile"
 missing() {
 	[ ! -e "$root/$1" ] && ! cat "$root/$1" >/dev/null 2>&1
 }
-for path in 999999 "0$first" "$first/nothing" by-port/9 by-nothing "by-port/$(connections lport | sed -n 1p)/$second" by-state/fin-wait-2/"$first"; do
-	check "there is no $path" missing "$path"
-done
+check "there is no unknown connection" missing 999999
+check "nor one with another spelling" missing "0$first"
+check "nor another file of a connection" missing "$first/nothing"
+check "nor a port without connections" missing by-port/9
+check "nor another list" missing by-nothing
+check "nor a connection with a port that it does not have" missing "by-port/$(connections lport | sed -n 1p)/$second"
+check "nor one with a state that it does not have" missing "by-state/fin-wait-2/$first"
 refused() {
 	! "$@" 2>/dev/null
 }

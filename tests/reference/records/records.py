@@ -185,13 +185,13 @@ def main():
     figures = [name for name in ("connections",) + expectations.FIGURES if comparison.compared[name]]
     print(f"1..{1 + len(figures)}")
     enough = any(comparison.equal.values())
-    print(f"{'ok' if enough else 'not ok'} 1 - {source}: {len(comparison.records)} captures, "
-          f"{comparison.connections} connections")
+    print(f"{'ok' if enough else 'not ok'} 1 - {source}")
+    print(f"# {len(comparison.records)} captures, {comparison.connections} connections")
     for number, figure in enumerate(figures, 2):
         wrong = [text for name, text in comparison.wrong if name == figure]
         compared, same = comparison.compared[figure], comparison.equal[figure]
-        print(f"{'not ok' if wrong else 'ok'} {number} - {figure}: {same} of {compared} equal, "
-              f"{compared - same - len(wrong)} explained")
+        print(f"{'not ok' if wrong else 'ok'} {number} - {figure}")
+        print(f"# {figure}: {same} of {compared} equal, {compared - same - len(wrong)} explained")
         for (name, reason), count in sorted(comparison.reasons.items()):
             if name == figure:
                 print(f"# {count} explained: {reasons.WHY[reason]}")
