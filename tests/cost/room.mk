@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+# It measures the time of a frame.
 speed_tests += \
 	%D%/cost.sh
 

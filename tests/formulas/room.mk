@@ -27,6 +27,7 @@ tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)
 check_tests += \
 	%D%/conf.sh
 
+# It measures time.
 speed_tests += \
 	%D%/cost.sh
 EXTRA_PROGRAMS += %D%/cost_formula

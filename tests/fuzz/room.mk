@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+# Without sanitizers most faults go unnoticed.
 sanitizers_tests += \
 	%D%/fuzz.sh
 

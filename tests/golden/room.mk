@@ -3,5 +3,6 @@
 quick_tests += \
 	%D%/golden.sh
 
+# The same captures again: reads beyond their ends.
 sanitizers_tests += \
 	%D%/golden.sh

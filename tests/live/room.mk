@@ -17,6 +17,7 @@ all_tests += \
 	%D%/stacks.sh \
 	%D%/workers.sh
 
+# They measure speed.
 speed_tests += \
 	%D%/capture_speed.sh \
 	%D%/on_demand_speed.sh \

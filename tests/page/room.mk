@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+# Requests, hostile ones among them.
 sanitizers_tests += \
 	%D%/requests.sh
 

@@ -12,6 +12,7 @@ unit_tests += \
 	%D%/test_site
 
 quick_tests += \
+	%D%/contract.sh \
 	%D%/libraries.sh
 
 check_tests += \
@@ -25,7 +26,6 @@ check_tests += \
 # With files of $NETOBS_SHARED, whose content changes; with compilers and awks that check does not need; tracers at every
 # site.
 all_tests += \
-	%D%/contract.sh \
 	%D%/other_programs.sh \
 	%D%/shared_firing_order.sh \
 	%D%/shared_json.sh \

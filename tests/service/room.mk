@@ -45,6 +45,7 @@ all_sanitizers_tests += \
 	%D%/stream_readers.sh \
 	%D%/write.sh
 
+# They measure time.
 speed_tests += \
 	%D%/connfs_speed.sh \
 	%D%/ends_soon.sh \

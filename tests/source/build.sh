@@ -5,6 +5,8 @@
 # tree, `make quick` runs all unit tests except the slow ones, `make accept` writes only what has changed.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/source/test_lists.sh
+. "$top/tests/source/test_lists.sh"
 
 [ -e "$build/Makefile" ] || skip_all "there is no Makefile in $build"
 # This test runs inside a make whose flags and TESTS are not meant for those below.
@@ -22,7 +24,7 @@ sed -e "s|^\(top_\)\{0,1\}srcdir = .*|\1srcdir = $tmp/source|" -e "s|^VPATH = .*
 dry_run() {
 	dry_run_directory=$1
 	shift
-	timeout 60 make -n -C "$dry_run_directory" "$@" 2>"$tmp/errors" | sed -e ':a' -e '/\\$/{ N; s/\\\n//; ba' -e '}' >"$tmp/commands"
+	make -n -C "$dry_run_directory" "$@" 2>"$tmp/errors" | sed -e ':a' -e '/\\$/{ N; s/\\\n//; ba' -e '}' >"$tmp/commands"
 	! grep -q 'No rule to make target' "$tmp/errors"
 }
 
@@ -62,76 +64,48 @@ is "make check TESTS=tests/probes/contract.sh links the program that it runs" "$
 dry_run "$fresh" check TESTS=tests/golden/golden.sh
 is "make check TESTS=tests/golden/golden.sh links no test program" "$(linked)" ''
 
-# test_scripts: all shell tests; they source tap.sh, or run another test
-test_scripts() {
-	(cd "$top" && find tests -mindepth 2 -name '*.sh' ! -path 'tests/vm/guest/*' -exec grep -lE 'lib/tap\.sh"$|^exec sh ' {} +) | sort
+# named_programs: "TEST PROGRAM" for each program of the build directory that a test names, or a script that it sources
+named_programs() {
+	test_scripts | while read -r test; do
+		# The dollar sign is the test's, and paths in the source tree have no blanks.
+		# shellcheck disable=SC2016,SC2046
+		grep -ohE '\$build/(tests|bench)/[a-z_/]+[a-z]' "$test" $(sed -n 's/^# shellcheck source=\([^ ]*\).*/\1/p' "$test") |
+			sort -u | while read -r program; do
+			program=${program#*/}
+			[ ! -e "$program.c" ] || echo "$test $program"
+		done
+	done | sort
 }
 
-# programs_of TEST: the programs of the build directory that it names, or a script that it sources
-programs_of() {
-	cd "$top" || exit 99
-	# The dollar sign is the test's, and paths in the source tree have no blanks.
-	# shellcheck disable=SC2016,SC2046
-	grep -ohE '\$build/(tests|bench)/[a-z_/]+[a-z]' "$1" $(sed -n 's/^# shellcheck source=\([^ ]*\).*/\1/p' "$1") |
-		sed 's|^\$build/||' | sort -u | while read -r program; do
-		[ ! -e "$program.c" ] || echo "$program"
-	done
+# prerequisites: "TEST PREREQUISITE" for each prerequisite of the log of a shell test, as make(1) reads the Makefile
+prerequisites() {
+	make -s -p -q -C "$fresh" netobsd 2>/dev/null | awk '
+		/^tests\/[^ ]*\.log:/ {
+			sub(/\.log:.*/, ".sh", $1)
+			for (i = 2; i <= NF; i++)
+				print $1, $i
+		}' | sort
 }
 
-# Each is a prerequisite of the test's log.
-test_scripts | while read -r test; do
-	programs=$(programs_of "$test")
-	case $programs in
-	"") continue ;;
-	esac
-	dry_run "$fresh" "${test%.sh}.log"
-	echo "$test" >>"$tmp/with-programs"
-	for program in $programs; do
-		case " $(linked) " in
-		*" $program "*) ;;
-		*) echo "$test runs $program, which is not a prerequisite of its log" ;;
-		esac
-	done
-done >"$tmp/unbuilt"
-if [ ! -s "$tmp/unbuilt" ] && [ "$(wc -l <"$tmp/with-programs")" -ge 5 ]; then
-	ok "the log of a shell test has the programs of the test as prerequisites"
-else
-	not_ok "the log of a shell test has the programs of the test as prerequisites" "$tmp/unbuilt"
-fi
+(cd "$top" && named_programs) >"$tmp/named"
+prerequisites | comm -23 "$tmp/named" - >"$tmp/unbuilt"
+check "the log of a shell test has the programs of the test as prerequisites" diff "$tmp/unbuilt" /dev/null
+check "shell tests have programs" [ "$(wc -l <"$tmp/named")" -ge 20 ]
 
 # ----------------------------------------------------------------------------------------------------------- make quick
-
-# listed VARIABLE: the tests that the room.mk files add to it
-listed() {
-	(cd "$top" && find tests -name room.mk -exec awk -v variable="$1" '
-		FNR == 1 { room = FILENAME; sub(/\/room\.mk$/, "", room) }
-		$2 == "+=" || $2 == "=" { inside = ($1 == variable) }
-		inside { for (i = 1; i <= NF; i++) if (sub(/^%D%/, room, $i)) print $i }
-		!/\\$/ { inside = 0 }' {} +) | sort
-}
 
 if grep -q '^S\["HAVE_CMOCKA_TRUE"\]="#"' "$build/config.status"; then
 	skip "make quick runs the quick tests, and the unit tests except slow ones" "built without cmocka"
 else
 	dry_run "$fresh" quick
 	sed -n "s/.* check TESTS='\([^']*\)'.*/\1/p" "$tmp/commands" | tr ' ' '\n' | sort -u >"$tmp/quick"
-	listed unit_tests >"$tmp/unit"
-	listed slow_unit_tests | comm -23 "$tmp/unit" - >"$tmp/wanted"
-	listed quick_tests | sort - "$tmp/wanted" >"$tmp/wanted.quick"
+	(cd "$top" && {
+		listed unit_tests >"$tmp/unit"
+		listed slow_unit_tests | comm -23 "$tmp/unit" -
+		listed quick_tests
+	}) | sort >"$tmp/wanted.quick"
 	check "make quick runs the quick tests, and the unit tests except slow ones" diff -u "$tmp/wanted.quick" "$tmp/quick"
-	(cd "$top" && find tests -name 'test_*.c') | sed 's/\.c$//' | sort >"$tmp/programs"
-	check "every unit test is listed" diff -u "$tmp/programs" "$tmp/unit"
 fi
-
-# Each shell test has one home; the golden cases run in both builds.
-for list in quick_tests check_tests sanitizers_tests all_tests all_sanitizers_tests speed_tests cross_scripts; do
-	listed $list
-done | sort >"$tmp/homes"
-{
-	test_scripts
-	echo tests/golden/golden.sh
-} | sort >"$tmp/tests"
-check "each shell test is in one list of its room.mk" diff -u "$tmp/tests" "$tmp/homes"
 
 results=$top/tests/lib/results
 begun=$(date +%s)
@@ -166,7 +140,7 @@ is "driver: the wall time" "$(grep -cxE ':seconds: [0-9]+\.[0-9]' "$tmp/two.trs"
 # -------------------------------------------------------------------------------------------------------- make install
 
 # The installed manuals name the files of the installation.
-timeout 60 make -s -C "$build" install-man install-data-hook DESTDIR="$tmp/root" prefix=/opt/netobs >"$tmp/installed" 2>&1
+make -s -C "$build" install-man install-data-hook DESTDIR="$tmp/root" prefix=/opt/netobs >"$tmp/installed" 2>&1
 status=$?
 is "make install-man: status" "$status" 0
 check "installed manuals: the program" grep -q 'usdt:/opt/netobs/sbin/netobsd:netobs:' "$tmp/root/opt/netobs/share/man/man8/netobsd.8"

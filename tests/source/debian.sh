@@ -70,11 +70,6 @@ named=$(awk -F '[:, ]+' '$1 == "Tests" { for (i = 2; i <= NF; i++) print $i }' d
 is "debian/tests/control names every script" "$named" "$(find debian/tests -type f ! -name control -printf '%f\n' | sort)"
 for name in $named; do
 	check "debian/tests/$name is executable" test -x "debian/tests/$name"
-	if have shellcheck; then
-		check "debian/tests/$name: shellcheck" shellcheck --norc "debian/tests/$name"
-	else
-		skip "debian/tests/$name: shellcheck" "shellcheck is not installed"
-	fi
 done
 
 if [ ! -x "$netobsd" ]; then

@@ -8,6 +8,8 @@
 #	rooms.sh --write	writes the last column of that table from rooms.tsv
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/source/test_lists.sh
+. "$top/tests/source/test_lists.sh"
 
 cd "$top" || exit 99
 folders="usdt engine dissect flow probes formulas records recorder apps daemon page tools"
@@ -82,30 +84,36 @@ crowded() {
 	find $folders -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 27 { print $2 ": " $1 " files" }'
 }
 
-# not_listed: the paths of standard input that the room.mk of their own folder does not name
-not_listed() {
+# unlisted: files that the room.mk of their own folder does not list
+unlisted() {
 	# shellcheck disable=SC2086
-	find $folders tests -name room.mk -exec awk '
+	find $folders -name room.mk -exec awk '
 		FNR == 1 { room = FILENAME; sub(/\/[^\/]*$/, "", room) }
 		{
 			for (i = 1; i <= NF; i++)
 				if (sub(/^%D%/, room, $i))
 					print $i
 		}' {} + | sort -u >"$tmp/listed"
-	sort | comm -23 - "$tmp/listed"
+	sources | grep -v '^daemon/main\.c$' | comm -23 - "$tmp/listed"
 }
 
-# unlisted: files that the room.mk of their own folder does not list
-unlisted() {
-	sources | grep -v '^daemon/main\.c$' | not_listed
-}
-
-# unlisted_tests: test programs and shell tests that no room.mk names, which never run
-unlisted_tests() {
+# homeless: tests that are not in one list of their room, and lines of the lists that are no test; the golden cases run in
+# two builds
+homeless() {
 	{
+		test_scripts
 		find tests -name 'test_*.c' | sed 's/\.c$//'
-		find tests -mindepth 2 -name '*.sh' -exec grep -lE 'lib/tap\.sh"$|^exec sh ' {} +
-	} | not_listed
+		echo tests/golden/golden.sh
+	} | sort >"$tmp/tests"
+	listed unit_tests quick_tests check_tests sanitizers_tests all_tests all_sanitizers_tests speed_tests cross_scripts vm_checks |
+		diff "$tmp/tests" -
+}
+
+# unexplained: lists of tests that `./bootstrap check` leaves out without a comment above them that says why
+unexplained() {
+	find tests -name room.mk -exec awk '
+		/^(sanitizers|all|all_sanitizers|speed)_tests [+]=/ && before !~ /^#/ { print FILENAME ": " $1 }
+		{ before = $0 }' {} +
 }
 
 # repeated: static functions of one name in several files; gdb, perf and cscope would find the wrong one
@@ -175,7 +183,8 @@ none "every use in the table is needed" unused
 none "no room uses a later one" upward
 none "no room has more than 27 files" crowded
 none "every file is listed in its own room.mk" unlisted
-none "every test is listed in its own room.mk" unlisted_tests
+none "every test is in one list of its own room.mk" homeless
+none "a list of tests that check leaves out has its reason" unexplained
 none "no two static functions have the same name" repeated
 none "the table of rooms in CONTRIBUTING.md agrees with rooms.tsv" table_differences
 none "the table of rooms in CONTRIBUTING.md describes each room" undescribed

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
+# Replies that are not those of netobsd.
 sanitizers_tests += \
 	%D%/control_replies.sh
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The whole machine: optional, never part of make check.
 
+# They test check-vm itself, for those who change it.
 all_tests += \
 	%D%/dtrace_points.sh \
 	%D%/harness.sh

@@ -9,6 +9,7 @@ unit_tests += \
 check_tests += \
 	%D%/formats.sh
 
+# Damaged captures, and threads.
 sanitizers_tests += \
 	%D%/damaged_formats.sh \
 	%D%/decompress_threads.sh

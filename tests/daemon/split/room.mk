@@ -7,6 +7,7 @@ unit_tests += \
 check_tests += \
 	%D%/split.sh
 
+# Damaged captures, too.
 sanitizers_tests += \
 	%D%/split_captures.sh
 

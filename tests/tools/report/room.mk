@@ -9,6 +9,7 @@ all_tests += \
 	%D%/report_size.sh \
 	%D%/report_tshark.sh
 
+# It measures time.
 speed_tests += \
 	%D%/report_speed.sh
 
