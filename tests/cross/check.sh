@@ -150,13 +150,15 @@ left_out() {
 }
 
 # make_check LOG ENVIRONMENT TEST...: runs these tests with further variables of the environment.  The shell
-# becomes make, so that a signal to a subshell ends the tests
+# becomes make, so that a signal to a subshell ends the tests; LOG_COMPILER is that of Makefile.am and the emulator
 make_check() {
 	log=$1
 	environment=$2
 	shift 2
-	exec make -C "$out" -k -j "$jobs" check TESTS="$*" LOG_COMPILER="$emulator -L /" TEST_SUITE_LOG="$log.log" \
-		TESTS_ENVIRONMENT="$environment" >"$cache/$machine/$log" 2>&1
+	# make expands the variables.
+	# shellcheck disable=SC2016
+	exec make -C "$out" -k -j "$jobs" check TESTS="$*" TEST_SUITE_LOG="$log.log" \
+		LOG_COMPILER='$(SHELL) $(top_srcdir)/tests/lib/cmocka '"$emulator -L /" TESTS_ENVIRONMENT="$environment" >"$cache/$machine/$log" 2>&1
 }
 
 # run_tests: sets $counts, "PASSED FAILED SKIPPED"; prints the failures.  The emulator has no seccomp, so netobsd is run

@@ -93,6 +93,13 @@ if have dpkg-query python3; then
 	is "a command that bootstrap does not install is found" "$(machine every-command tests/lib/tap.sh "$tmp/commands.bad" |
 		sed 's/.*commands\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 4 "
 	nothing "each command is of an essential package or of bootstrap's packages" machine commands
+	mkdir -p "$tmp/tree/tests/room"
+	printf '%s\n' "PACKAGES='" 'check  mawk  an awk' 'all  python3  python' "'" >"$tmp/tree/bootstrap"
+	printf '%s_tests += \\\n\t%%D%%/%s.sh\n' check early all late >"$tmp/tree/tests/room/room.mk"
+	echo 'mawk && python3' | tee "$tmp/tree/tests/room/early.sh" >"$tmp/tree/tests/room/late.sh"
+	is "a command of check-all in a test of check is found" \
+		"$(tree=$PWD && cd "$tmp/tree" && python3 "$tree/tests/source/lint_shell.py" commands tests/room/*.sh | cut -d ' ' -f 1-2)" \
+		"tests/room/early.sh:1: python3"
 	printf '%s\n' 'nosuchpackage: nosuchcommand' 'dpkg: dpkg sed' >"$tmp/packages.bad"
 	is "a command listed behind the wrong package is found" "$(machine packages "$tmp/packages.bad" |
 		sed 's/.*packages\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 "
@@ -148,9 +155,12 @@ unlicensed() {
 		! -path 'tests/captures/*' ! -path 'tests/truth/*' ! -path 'tests/golden/*.out' ! -path 'tests/fuzz/configurations/*' \
 		! -name '*.md' ! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' \
 		! -name '*.pyc' -exec awk '
-		FNR == 1 { if (NR > 1 && !licensed) { print name } name = FILENAME; licensed = 0 }
-		FNR <= 3 && /SPDX-License-Identifier: BSD-2-Clause/ { licensed = 1 }
-		END { if (!licensed) { print name } }' {} +
+		FNR <= 3 && /SPDX-License-Identifier: BSD-2-Clause/ { licensed[FILENAME] = 1 }
+		END {
+			for (i = 1; i < ARGC; i++)
+				if (!(ARGV[i] in licensed))
+					print ARGV[i]
+		}' {} +
 }
 
 long_lines() {

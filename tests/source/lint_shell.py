@@ -3,10 +3,10 @@
 """Commands and awk that shell scripts need from the machine, for tests/source/lint.sh.  Prints one line for each fault.
 
     lint_shell.py awk FILE...       awk programs in scripts, and *.awk: mawk parses them, and they use POSIX awk only
-    lint_shell.py commands FILE...  each command is essential in Debian, of a package that bootstrap installs or of one
-                                    that such a package depends on; or the script asks `have COMMAND` first.  A command
-                                    that is not installed is a fault only if all of bootstrap's packages are.  Scripts of
-                                    check-vm: also the commands of tests/vm/host-packages; scripts of its guest: only
+    lint_shell.py commands FILE...  each command is essential in Debian, of a package that bootstrap installs for the
+                                    command that runs the test (check, check-sanitizers, check-all) or of one that such
+                                    a package depends on; or the script asks `have COMMAND` first.  A command that is not
+                                    installed is a fault only if all of bootstrap's packages are.  Scripts of check-vm: also the commands of tests/vm/host-packages; scripts of its guest: only
                                     those of tests/vm/packages and of essential packages
     lint_shell.py every-command FILE...  likewise, and a command that is not installed is a fault on any machine
     lint_shell.py packages FILE...  each command of such a list is of the package before it or of a dependency, if that is installed
@@ -24,6 +24,7 @@ BUILTINS = set(". : [ alias bg break cd command continue echo eval exec exit exp
 # Words behind which another command begins, and words that end one.
 BEFORE = set("if then elif else do while until ! {".split())
 AFTER = set("fi done esac }".split())
+WHENS = ("build", "run", "check", "sanitizers", "all")  # the commands of bootstrap; each has the packages of those before
 PROGRAMS = {"netobsd", "netobsctl", "netobs"}  # of the package that the guest installs
 # Commands that run the command behind so many of their arguments.
 RUNNERS = {"exec": 0, "wait_for": 0, "wait_up_to": 1, "check": 1, "nothing": 1, "timeout": 1, "in_near": 0, "in_far": 0,
@@ -364,10 +365,32 @@ def listed_commands(path):
 
 
 @functools.cache
-def listed_packages():
-    """The packages of bootstrap's list."""
+def listed_packages(when=None):
+    """The packages of bootstrap's list, or those that it installs for one of its commands."""
     listed = pathlib.Path("bootstrap").read_text(encoding="ascii").split("PACKAGES='")[1].split("'")[0]
-    return {line.split()[1] for line in listed.splitlines() if line}
+    whens = WHENS[:WHENS.index(when) + 1] if when else WHENS
+    return {line.split()[1] for line in listed.splitlines() if line and line.split()[0] in whens}
+
+
+@functools.cache
+def homes():
+    """The list of room.mk by test."""
+    found = {}
+    for room in pathlib.Path("tests").rglob("room.mk"):
+        for name, tests in re.findall(r"^(\w+_tests) \+=((?:.*\\\n)*.*)", room.read_text(encoding="ascii"), re.M):
+            found.update({str(room.parent / test): name for test in re.findall(r"%D%/(\S+)", tests)})
+    return found
+
+
+@functools.cache
+def when_run(path):
+    """The first command of bootstrap that runs a script: as a test, or for a test that names it; "all" for other scripts."""
+    if home := homes().get(path):
+        return {"quick_tests": "check", "check_tests": "check", "sanitizers_tests": "sanitizers"}.get(home, "all")
+    folder, _, name = path.rpartition("/")
+    users = [test for test in homes() if folder.startswith("tests/") and test.endswith(".sh") and
+             name in pathlib.Path(test).read_text(encoding="utf-8")]
+    return min(map(when_run, users), key=WHENS.index, default="all")
 
 
 def with_dependencies(wanted):
@@ -393,9 +416,9 @@ def every_debian():
 
 
 @functools.cache
-def packages():
-    """The packages of a stock Debian after bootstrap."""
-    return with_dependencies(essential_packages() | listed_packages() | {"apt"})  # without apt there is no bootstrap
+def packages(when):
+    """The packages of a stock Debian after a command of bootstrap."""
+    return with_dependencies(essential_packages() | listed_packages(when) | {"apt"})  # without apt there is no bootstrap
 
 
 @functools.cache
@@ -427,14 +450,14 @@ def expected(path, name, owner):
     """Whether the machine on which a script runs has a command."""
     if path.startswith("tests/vm/guest/"):
         return name in PROGRAMS or name in listed_commands("tests/vm/packages") or owner in every_debian()
-    return owner in packages() or path.startswith("tests/vm/") and name in listed_commands("tests/vm/host-packages")
+    return owner in packages(when_run(path)) or path.startswith("tests/vm/") and name in listed_commands("tests/vm/host-packages")
 
 
 def list_of(path):
     """The list that a package for a command of a script belongs to."""
     if path.startswith("tests/vm/"):
         return "tests/vm/packages" if path.startswith("tests/vm/guest/") else "bootstrap's list or tests/vm/host-packages"
-    return "bootstrap's list"
+    return f"bootstrap's list for {when_run(path)}"
 
 
 def check_commands(texts, every=False):

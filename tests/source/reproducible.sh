@@ -6,6 +6,8 @@
 # build, is made twice; `make install` of both trees shows the programs before they are stripped, and the modes of all files.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/source/another_locale.sh
+. "$top/tests/source/another_locale.sh"
 
 have autoreconf gcc make git xz readelf || skip_all "autoreconf, gcc, make, git, xz or readelf is not installed"
 have dpkg-buildpackage dpkg-checkbuilddeps dpkg-deb dh || skip_all "dpkg-dev or debhelper is not installed"
@@ -50,13 +52,22 @@ make_all() {
 	made=$1 DEB_BUILD_OPTIONS="nocheck parallel=$2 reproducible=-fixfilepath,-fixdebugpath"
 	export DEB_BUILD_OPTIONS
 	shift 2
+	{
+		"$@" date +%F
+		date +%Z
+		umask
+		first_in_order
+		echo "$DEB_BUILD_OPTIONS"
+		pwd
+	} >circumstances
 	"$@" netobs/debian/make-package packages && cd packages/netobs-*/ && "$@" make -s install DESTDIR="$made/installed"
 }
 
 # More than a year later, with all that differs between two users.  NO_FAKE_STAT: the times of files are real.
 make_all_later() {
 	umask 077
-	export LC_ALL=C.UTF-8 TZ=XYZ-5:45 NO_FAKE_STAT=1
+	another_locale
+	export TZ=XYZ-5:45 NO_FAKE_STAT=1
 	make_all "$@" faketime -f +400d
 }
 
@@ -105,6 +116,22 @@ same_archive() {
 	return 1
 }
 
+# These must not be equal by mistake.
+if [ -e /usr/share/i18n/locales/tr_TR ] || (another_locale); then
+	check "time, time zone, umask, locale, jobs and directory of the two builds differ" sh -c \
+		"! paste '$first/circumstances' '$second/circumstances' | awk -F '\t' '\$1 == \$2' | grep ."
+else
+	skip "time, time zone, umask, locale, jobs and directory of the two builds differ" "locales is not installed"
+fi
+mkdir "$tmp/same" "$tmp/changed"
+touch "$tmp/same/mode" "$tmp/changed/mode"
+chmod 640 "$tmp/changed/mode"
+echo 1 >"$tmp/same/content"
+echo 2 >"$tmp/changed/content"
+: >"$tmp/changed/new"
+is "another content, mode and file are found" \
+	"$(same_tree "$tmp/same" "$tmp/changed" | sed -n 's/^[<>]* *\(content: .*\|[a-z]*\), f.*/\1/p; /: content/p' | sort -u | paste -s -d ' ' -)" \
+	"content: content mode new"
 check "the programs have debug information" sh -c "readelf -S '$first'/installed/usr/sbin/netobsd | grep -q '\.debug_info'"
 check "make install: every file, its mode and that of its directory" same_tree "$first/installed" "$second/installed"
 # Not compared: what describes one build (buildinfo), and the digest of that (changes).
