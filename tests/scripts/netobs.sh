@@ -189,12 +189,54 @@ for target in '' -; do
 	is "a signal to ${target:+all processes of }netobs before the tracer is attached: one line" "$(cat "$tmp/err")" \
 		"netobs: interrupted before the tracer was attached"
 done
+# Nobody reads the messages: the status is the same.
+rm "$tmp/attaching"
+PATH=$tmp/fake:$PATH setsid "$netobs" hosts "$home" >"$tmp/out" 2>&- </dev/null &
+interrupted=$!
+check "without a standard error: a tracer is about to attach" wait_for test -e "$tmp/attaching"
+kill -s TERM -- "-$interrupted"
+wait "$interrupted"
+is "without a standard error: a signal to all processes: status and output" "$? $(cat "$tmp/out")" "130 "
 # The same errors without a signal are shown.
 sed 's/^while .*//' "$tmp/fake/bpftrace" >"$tmp/fake/failing"
 mv "$tmp/fake/failing" "$tmp/fake/bpftrace" && chmod +x "$tmp/fake/bpftrace"
 PATH=$tmp/fake:$PATH "$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null
 is "a tracer that fails: its errors" "$(cut -d ' ' -f 1,2 "$tmp/err")" "cannot attach
 terminate called"
+
+# A tracer that is never seen to wait for firings, and one that no signal but SIGKILL ends: netobs waits for neither for ever.
+# Its sleeps take no time here.
+ln -s /bin/true "$tmp/fake/sleep"
+cat >"$tmp/fake/bpftrace" <<-'SH'
+	#!/bin/sh
+	while [ "$1" != -p ]; do shift; done
+	while grep -q '^State:[[:space:]]*T' "/proc/$2/status"; do :; done
+	kill "$2"
+SH
+PATH=$tmp/fake:$PATH "$netobs" hosts "$home" >"$tmp/out" 2>"$tmp/err" </dev/null
+is "a tracer that is not seen to wait for firings" "$? $(cat "$tmp/err")" \
+	"0 netobs: bpftrace is not seen to wait for firings; netobsd begins when the probes are enabled"
+mkfifo "$tmp/fifo"
+cat >"$tmp/fake/bpftrace" <<-SH
+	#!/bin/sh
+	trap '' TERM
+	: >"$tmp/ignoring"
+	read -r _ <"$tmp/fifo"
+SH
+mkfifo "$tmp/capture"
+"$NETOBSD" -r "$tmp/capture" 2>"$tmp/observer.err" &
+observer=$!
+wait_for begun "$observer"
+PATH=$tmp/fake:$PATH "$netobs" hosts -p "$observer" >"$tmp/out" 2>"$tmp/err" </dev/null &
+interrupted=$!
+check "a tracer ignores signals" wait_for test -e "$tmp/ignoring"
+kill -TERM "$interrupted"
+wait "$interrupted"
+is "a tracer that ignores signals is killed" "$? $(cat "$tmp/err")" \
+	"4 netobs: bpftrace does not end: it is killed, and what it has counted is lost"
+kill -KILL "$observer"
+wait "$observer" 2>/dev/null
+rm "$tmp/fake/sleep"
 
 # With DTrace: a stand-in prints its arguments and the program.
 mkdir "$tmp/bin"
