@@ -142,12 +142,15 @@ accept() {
 	fi
 }
 
-# relay FILE: repeats the points of another producer, with the numbers of this test
+# relay FILE: repeats the points of another producer, with the numbers of this test.  One that is skipped as a whole is a
+# skipped point, and one without points a failed one.
 relay() {
 	while IFS= read -r relay_line; do
 		case $relay_line in
 		"ok "*) ok "${relay_line#* - }" ;;
 		"not ok "*) not_ok "${relay_line#* - }" ;;
+		"1..0 # SKIP"*) skip "all relayed points" "${relay_line#*SKIP }" ;;
+		"1..0"*) not_ok "there are points to relay" ;;
 		"1.."*) ;;
 		*) printf '%s\n' "$relay_line" ;;
 		esac
