@@ -11,13 +11,10 @@ reason=$(tracing_refused)
 [ -z "$reason" ] || skip_all "$reason"
 have ip nsenter || skip_all "ip or nsenter is not installed"
 home=$top/tests/captures/home-network.pcap
-space=netobs-same-$$ file=$tmp/state/formulas.so socket=$tmp/run/control ctl=$build/netobsctl event=''
+space=netobs-same-$$ file=$tmp/state/formulas.so socket=$tmp/run/control ctl=$build/netobsctl
+# shellcheck source=tests/tracers/perf_event.sh
+. "$top/tests/tracers/perf_event.sh"
 namespaces "$space" || skip_all "$no_namespaces"
-# remove_event: the events of perf are in the kernel
-remove_event() {
-	[ -z "$event" ] || perf probe -q --del "$event" 2>/dev/null
-}
-at_end remove_event
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run" "$tmp/state"
@@ -56,18 +53,6 @@ same() {
 	check "$1" diff -u "$tmp/printed" "$tmp/got"
 }
 
-# perf_event: adds the event of the formula, and prints its name.  One perf at a time, else two choose the same.
-perf_event() {
-	HOME=$tmp perf buildid-cache --add "$file" >>"$tmp/perf.err" 2>&1
-	HOME=$tmp flock /sys/kernel/tracing perf probe --force -x "$file" --add sdt_netobs:syn__segment 2>&1 |
-		sed -n 's/^ *\(sdt_netobs:syn__segment[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
-}
-
-# perf_count FILE: the firings in a recording
-perf_count() {
-	HOME=$tmp perf script -i "$1" 2>>"$tmp/perf.err" | grep -c 'sdt_netobs:syn__segment[_0-9]*:'
-}
-
 # -------------------------------------------------------------------------------------------------------- a replay
 
 formula='syn-segment = tcp-receive where tcp_flags & SYN && tcp_dport != 0'
@@ -98,17 +83,18 @@ pid=$!
 wait_while "$pid" grep -q "$file" "/proc/$pid/maps"
 tracer_pid=$pid tracer "$tmp/process" "usdt:$file:netobs:syn__segment $action"
 wait "$pid"
-pid=
 wait_for lines "$tmp/process" "$count"
 tracer_end
 same "bpftrace by process, on a replay" "$tmp/process"
 
-! have perf || event=$(perf_event)
-if [ -n "$event" ]; then
-	HOME=$tmp perf record -q -e "$event" -o "$tmp/perf.data" "$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file" >>"$tmp/perf.err" 2>&1
+no_perf=$(perf_refused)
+if [ -z "$no_perf" ]; then
+	check "perf adds an event" perf_event "$file" syn__segment
+	perf_record "$tmp/perf.data" "$netobsd" -c "$tmp/conf" -r "$home" --formula-file "$file"
 	is "perf, on a replay" "$(perf_count "$tmp/perf.data")" "$count"
 else
-	skip "perf, on a replay" "no perf, or it adds no event"
+	skip "perf adds an event" "$no_perf"
+	skip "perf, on a replay" "$no_perf"
 fi
 
 debug=
@@ -157,8 +143,7 @@ tracer "$tmp/path" "usdt:$file:netobs:syn__segment $action"
 by_path=$tracer
 tracer_pid=$pid tracer "$tmp/process" "usdt:$file:netobs:syn__segment $action"
 by_process=$tracer
-perf=
-if [ -n "$event" ]; then
+if [ -z "$no_perf" ]; then
 	mkfifo "$tmp/perf-control" "$tmp/perf-ack"
 	HOME=$tmp perf record -q -e "$event" -p "$pid" -o "$tmp/perf.live" --control "fifo:$tmp/perf-control,$tmp/perf-ack" \
 		>>"$tmp/perf.err" 2>&1 &
@@ -174,13 +159,13 @@ python3 "$top/tests/service/control_client.py" http-unix "$tmp/run/metrics" "GET
 is "the metric" "$(sed -n 's/^netobs_formula_total{name="syn-segment"} //p' "$tmp/metrics")" 10
 wait_for lines "$tmp/path" 10
 wait_for lines "$tmp/process" 10
-if [ -n "$perf" ]; then
+if [ -z "$no_perf" ]; then
 	kill -INT "$perf"
 	exec 4>&- 5<&-
 	wait "$perf"
 	is "perf, live" "$(perf_count "$tmp/perf.live")" 10
 else
-	skip "perf, live" "no perf, or it adds no event"
+	skip "perf, live" "$no_perf"
 fi
 for tracer in $by_path $by_process; do
 	tracer_end
@@ -209,5 +194,4 @@ if [ -n "$debug" ]; then
 else
 	skip "gdb, live" "no gdb, or netobsd has no debugging information"
 fi
-pid=
 tap_done

@@ -8,18 +8,10 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
-refused=$(tracing_refused)
-[ -z "$refused" ] || skip_all "$refused"
-have perf gdb python3 flock || skip_all "perf, gdb, python3 or flock is not installed"
+have python3 || skip_all "python3 is not installed"
 program=$(private_netobsd) || exit 99
-event='' observer=''
-# clean_up: also the event of perf, which is in the kernel
-clean_up() {
-	[ -z "$observer" ] || kill -9 "$observer" 2>/dev/null
-	[ -z "$event" ] || perf probe -q --del "$event" 2>/dev/null
-	rm -rf "$tmp"
-}
-trap clean_up EXIT
+# shellcheck source=tests/tracers/perf_event.sh
+. "$top/tests/tracers/perf_event.sh"
 # Tracers part a command at blanks, which the path of the source tree may have.
 cp -- "$top/tests/captures/questions.pcap" "$top/tests/captures/one-tcp-rst.pcap" "$tmp" || exit 99
 questions=$tmp/questions.pcap refusal=$tmp/one-tcp-rst.pcap
@@ -31,7 +23,7 @@ questions=$tmp/questions.pcap refusal=$tmp/one-tcp-rst.pcap
 python3 "$top/tests/tracers/first_proof.py" <"$tmp/firings" >"$tmp/expected"
 sort "$tmp/expected" >"$tmp/wanted"
 changes=$(grep -c '"probe":"tcp-state-change"' "$tmp/firings")
-check "the printer has firings: $changes state changes" test "$changes" -gt 30 -a "$(grep -c '^@refused' "$tmp/wanted")" -gt 5
+check "the printer has firings" test "$changes" -gt 30 -a "$(grep -c '^@refused' "$tmp/wanted")" -gt 5
 
 # script: the same questions for bpftrace, with a line for each state change
 script() {
@@ -66,70 +58,90 @@ same() {
 
 # -------------------------------------------------------------------------------------------------------------- bpftrace
 
-tracer "$tmp/out" "$(script)"
-"$program" -r "$questions" 2>"$tmp/err"
-wait_for all_changes
-tracer_end
-same "bpftrace by path: every firing of a replay, with its arguments"
+with_bpftrace() {
+	tracer "$tmp/out" "$(script)"
+	"$program" -r "$questions" 2>"$tmp/err"
+	wait_for all_changes
+	tracer_end
+	same "bpftrace by path: every firing of a replay, with its arguments"
 
-mkfifo "$tmp/fifo"
-# A netobsd that runs: its capture comes when the tracer is attached.
-"$program" -r "$tmp/fifo" 2>"$tmp/err" &
-observer=$!
-wait_for begun "$observer"
-tracer_pid=$observer tracer "$tmp/out" "$(script)"
-"$program" -r "$refusal" 2>"$tmp/other.err"
-cat "$questions" >"$tmp/fifo"
-wait "$observer"
-observer=''
-wait_for all_changes
-tracer_end
-same "bpftrace by process: its firings, and not those of another process of the program"
+	mkfifo "$tmp/fifo"
+	# A netobsd that runs: its capture comes when the tracer is attached.
+	"$program" -r "$tmp/fifo" 2>"$tmp/err" &
+	observer=$!
+	wait_for begun "$observer"
+	tracer_pid=$observer tracer "$tmp/out" "$(script)"
+	"$program" -r "$refusal" 2>"$tmp/other.err"
+	cat "$questions" >"$tmp/fifo"
+	wait "$observer"
+	wait_for all_changes
+	tracer_end
+	same "bpftrace by process: its firings, and not those of another process of the program"
 
-# netobs with a script of the user, on a netobsd that runs
-"$program" -r "$tmp/fifo" 2>"$tmp/err" &
-observer=$!
-wait_for begun "$observer"
-{
-	printf '#include <netobs.h>\n%s\n' 'BEGIN { printf("attached\n"); }'
-	script | sed "s|^usdt:$program:|usdt:/usr/sbin/netobsd:|"
-} >"$tmp/mine.bt"
-: >"$tmp/out"
-NETOBSD=$program "$top/scripts/netobs" "$tmp/mine.bt" -p "$observer" >"$tmp/out" 2>"$tmp/out.err" </dev/null &
-tracer=$!
-wait_while "$tracer" grep -q '^attached$' "$tmp/out"
-cat "$questions" >"$tmp/fifo"
-wait "$observer"
-observer=''
-wait "$tracer"
-is "netobs -p: it ends with the netobsd that it traces" $? 0
-same "netobs -p: a script of the user on a netobsd that runs"
+	# netobs with a script of the user, on a netobsd that runs
+	"$program" -r "$tmp/fifo" 2>"$tmp/err" &
+	observer=$!
+	wait_for begun "$observer"
+	{
+		printf '#include <netobs.h>\n%s\n' 'BEGIN { printf("attached\n"); }'
+		script | sed "s|^usdt:$program:|usdt:/usr/sbin/netobsd:|"
+	} >"$tmp/mine.bt"
+	: >"$tmp/out"
+	NETOBSD=$program "$top/scripts/netobs" "$tmp/mine.bt" -p "$observer" >"$tmp/out" 2>"$tmp/out.err" </dev/null &
+	tracer=$!
+	wait_while "$tracer" grep -q '^attached$' "$tmp/out"
+	cat "$questions" >"$tmp/fifo"
+	wait "$observer"
+	wait "$tracer"
+	is "netobs -p: it ends with the netobsd that it traces" $? 0
+	same "netobs -p: a script of the user on a netobsd that runs"
 
-# A formula is a probe, in a file of its own.
-"$program" --formula 'closed = tcp-connect-refused where tcps_rport < 25' --install-formulas "$tmp/formulas.so" || exit 99
-tracer "$tmp/out" "usdt:$tmp/formulas.so:netobs:closed { @[((struct tcpsinfo *)arg3)->tcps_rport] = count(); }"
-"$program" -r "$questions" --formula 'closed = tcp-connect-refused where tcps_rport < 25' --formula-file "$tmp/formulas.so" 2>"$tmp/err"
-tracer_end
-is "bpftrace: a formula by its name" "$(grep '^@' "$tmp/out" | sort | paste -s -d ' ' -)" "@[21]: 1 @[22]: 1 @[23]: 1"
-
-# ------------------------------------------------------------------------------------------------------------- perf, gdb
-
-# perf keeps its list of probes below the home directory, and the probes themselves in the kernel, where another may have
-# this name already: perf prints the one that it gives.  One perf at a time, else two choose the same.
-# perf_records: the number of state changes that perf records
-perf_records() {
-	HOME=$tmp flock /sys/kernel/tracing perf probe --force -x "$program" --add sdt_netobs:tcp__state__change >"$tmp/err" 2>&1
-	event=$(sed -n 's/^ *\(sdt_netobs:tcp__state__change[_0-9]*\) .*/\1/p' "$tmp/err" | sort -u | head -n 1)
-	HOME=$tmp perf record -q -o "$tmp/perf.data" -e "$event" "$program" -r "$questions" >>"$tmp/err" 2>&1
-	HOME=$tmp perf script -i "$tmp/perf.data" 2>>"$tmp/err" | grep -c "$event:" >"$tmp/recorded"
-	[ "$(cat "$tmp/recorded")" -eq "$changes" ] || cat "$tmp/recorded" "$tmp/err"
+	# A formula is a probe, in a file of its own.
+	"$program" --formula 'closed = tcp-connect-refused where tcps_rport < 25' --install-formulas "$tmp/formulas.so" || exit 99
+	tracer "$tmp/out" "usdt:$tmp/formulas.so:netobs:closed { @[((struct tcpsinfo *)arg3)->tcps_rport] = count(); }"
+	"$program" -r "$questions" --formula 'closed = tcp-connect-refused where tcps_rport < 25' --formula-file "$tmp/formulas.so" 2>"$tmp/err"
+	tracer_end
+	is "bpftrace: a formula by its name" "$(grep '^@' "$tmp/out" | sort | paste -s -d ' ' -)" "@[21]: 1 @[22]: 1 @[23]: 1"
 }
 
-HOME=$tmp perf buildid-cache --add "$program" >"$tmp/err" 2>&1
-HOME=$tmp perf list sdt 2>>"$tmp/err" | sed -n 's/^ *sdt_netobs:\([a-z_]*\).*/\1/p' | sort >"$tmp/listed"
-check "perf lists every probe of the program" diff -u "$tmp/names" "$tmp/listed"
-is "perf probe -x and perf record: $changes state changes" "$(perf_records)" ""
+refused=$(tracing_refused)
+if [ -z "$refused" ]; then
+	with_bpftrace
+else
+	skip "bpftrace by path: every firing of a replay, with its arguments" "$refused"
+	skip "bpftrace by process: its firings, and not those of another process of the program" "$refused"
+	skip "netobs -p: it ends with the netobsd that it traces" "$refused"
+	skip "netobs -p: a script of the user on a netobsd that runs" "$refused"
+	skip "bpftrace: a formula by its name" "$refused"
+fi
 
+# ------------------------------------------------------------------------------------------------------------------ perf
+
+with_perf() {
+	check "perf adds an event" perf_event "$program" tcp__state__change
+	HOME=$tmp perf list sdt 2>>"$tmp/perf.err" | sed -n 's/^ *sdt_netobs:\([a-z_]*\).*/\1/p' | sort >"$tmp/listed"
+	check "perf lists every probe of the program" diff -u "$tmp/names" "$tmp/listed"
+	perf_record "$tmp/perf.data" "$program" -r "$questions"
+	is "perf records every state change" "$(perf_count "$tmp/perf.data")" "$changes"
+}
+
+refused=$(perf_refused)
+if [ -z "$refused" ]; then
+	with_perf
+else
+	skip "perf adds an event" "$refused"
+	skip "perf lists every probe of the program" "$refused"
+	skip "perf records every state change" "$refused"
+fi
+
+# ------------------------------------------------------------------------------------------------------------------- gdb
+
+if ! have gdb; then
+	skip "gdb lists every probe of the program" "gdb is not installed"
+	skip "gdb reads arguments" "gdb is not installed"
+	skip "gdb prints every state change that the built-in printer prints" "gdb is not installed"
+	tap_done
+fi
 gdb -nx -batch -ex 'info probes stap netobs' "$program" 2>"$tmp/err" | awk '$2 == "netobs" { print $3 }' | sort -u >"$tmp/listed"
 check "gdb lists every probe of the program" diff -u "$tmp/names" "$tmp/listed"
 # The dollar signs are for gdb.

@@ -11,6 +11,8 @@ refused=$(tracing_refused)
 [ -z "$refused" ] || skip_all "$refused"
 # shellcheck source=tests/formulas/slots/fire_slots.sh
 . "$top/tests/formulas/slots/fire_slots.sh"
+# shellcheck source=tests/tracers/perf_event.sh
+. "$top/tests/tracers/perf_event.sh"
 
 # ------------------------------------------------------------------------------------------------- lists of tracers
 
@@ -121,26 +123,21 @@ is "all of these changes succeed" "$(cat "$tmp/storm")" ""
 
 # ------------------------------------------------------------------------------------------------------- perf, bcc
 
-# perf_event: adds one event for all sites of the name, and prints its name.  One perf at a time, else two choose the same.
-perf_event() {
-	HOME=$tmp perf buildid-cache --add "$file" 2>>"$tmp/err"
-	HOME=$tmp flock /sys/kernel/tracing perf probe --force -x "$file" --add sdt_netobs:slow__handshake 2>&1 |
-		sed -n 's/^ *\(sdt_netobs:slow__handshake[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
-}
-
-event=
-! have perf || event=$(perf_event)
-if [ -n "$event" ]; then
-	echo "fire $slot 7" >"$tmp/perf-commands"
-	for kind in $kinds; do
-		HOME=$tmp perf record -q -e "$event" -o "$tmp/perf.data" "$fire_slots" "$kind" "$file" <"$tmp/perf-commands" >>"$tmp/err" 2>&1
-		is "perf records every firing, $kind site" \
-			"$(HOME=$tmp perf script -i "$tmp/perf.data" 2>>"$tmp/err" | grep -c 'sdt_netobs:slow__handshake[_0-9]*:.* arg1=[1-9]')" 7
-	done
-	HOME=$tmp perf probe -q -d "$event"
+no_perf=$(perf_refused)
+if [ -z "$no_perf" ]; then
+	check "perf adds an event" perf_event "$file" slow__handshake
 else
-	skip "perf records every firing" "no perf, or it adds no event"
+	skip "perf adds an event" "$no_perf"
 fi
+echo "fire $slot 7" >"$tmp/perf-commands"
+for kind in $kinds; do
+	if [ -z "$no_perf" ]; then
+		perf_record "$tmp/perf.data" "$fire_slots" "$kind" "$file" <"$tmp/perf-commands"
+		is "perf records every firing, $kind site" "$(perf_count "$tmp/perf.data" '.* arg1=[1-9]')" 7
+	else
+		skip "perf records every firing, $kind site" "$no_perf"
+	fi
+done
 
 name="bcc attaches to the name in a process"
 if ! /usr/bin/python3 -c 'import bcc' 2>/dev/null; then
