@@ -10,9 +10,9 @@ refused=$(tracing_refused)
 [ -z "$refused" ] || skip_all "$refused"
 have python3 ip taskset || skip_all "python3, ip or taskset is not installed"
 program=$(private_netobsd) || exit 99
-space=netobs-engine-$$ pid='' socket=$tmp/control
+space=netobs-engine-$$ socket=$tmp/control
 ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-trap 'kill -9 $pid 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
+at_end "ip netns del $space"
 ip -n "$space" link set lo up
 
 ctl() {
@@ -30,7 +30,6 @@ start() {
 stop() {
 	kill -INT "$pid"
 	wait "$pid"
-	pid=
 }
 
 # connect [COUNT]: connections to ports where nothing listens; each is two frames

@@ -83,16 +83,12 @@ if [ -n "$reason" ]; then
 	done <"$tmp/names"
 	tap_done
 fi
-pid='' others=''
-# clean_up: ends what still runs
-clean_up() {
-	for process in $(cat "$tmp"/*.pid 2>/dev/null) $pid $others; do
-		kill -9 "$process" 2>/dev/null
-	done
-	ip netns del "$space"
-	rm -rf "$tmp"
-}
-trap clean_up EXIT
+at_end "ip netns del $space"
+# end_recipe: what a recipe has started, which is no child of this shell
+end_recipe() {
+	cat "$tmp"/*.pid | xargs -r kill -9
+} 2>/dev/null
+at_end end_recipe
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run" "$tmp/state" "$tmp/bin"
@@ -156,7 +152,7 @@ end_tracer() {
 	kill -INT "$tracer" 2>/dev/null || note "bpftrace has ended: $(cat "$tmp/printed.err")"
 	wait_up_to 120 tracer_ended
 	wait "$others"
-	others=''
+	rm "$tmp/bpftrace.pid"
 }
 
 run 1
@@ -204,9 +200,7 @@ is "before dtrace of recipe 2: the directory exists and the formula is streamed"
 end_record
 run 4
 wait "$others"
-others=''
 is "before dtrace of recipe 4: the directory exists" "$(sed -n 1p "$tmp/printed")" directory
 kill -INT "$pid"
 wait "$pid"
-pid=''
 tap_done

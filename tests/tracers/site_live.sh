@@ -44,7 +44,7 @@ remove_event() {
 	echo 0 >"$tracefs/events/$event/enable"
 	echo "-:$event/$1" >>$tracefs/uprobe_events
 } 2>/dev/null
-trap 'remove_event tcp__receive; rm -rf "$tmp"' EXIT
+at_end 'remove_event tcp__receive'
 
 # counter NAME: in the summary of the last replay
 counter() {
@@ -127,9 +127,9 @@ come_and_go() {
 	for part in printed wanted; do
 		head -c "$bytes" "$tmp/$part" >"$tmp/$part.part"
 	done
-	is "$1 site, $cycles times attached: exit status" "$status $(counter probe-site)" "0 $1"
+	is "$1 site, attached again and again: exit status" "$status $(counter probe-site)" "0 $1"
 	is "$1 site: times attached" "$done_cycles" "$cycles"
-	same_output "$1 site, $cycles times attached" "$tmp/printed.part" "$tmp/wanted.part"
+	same_output "$1 site, attached again and again" "$tmp/printed.part" "$tmp/wanted.part"
 	is "$1 site: the tracer that stays attached counts every firing" "$(sed -n 's/^@: //p' "$tmp/stays")" \
 		"$(counter probe.tcp-receive)"
 	if [ "$left" -eq 0 ]; then
