@@ -87,12 +87,12 @@ for definition in 'f = tcp-receive where tcp_window % 7 == 3' 'f = tcp-send, tcp
 		# shellcheck disable=SC2086
 		check "the fast path changes nothing: $definition ($options)" same "$definition" $options
 	done
-	check "they are compared: $fired firings" [ "$fired" -gt 20 ]
+	check "they have firings" [ "$fired" -gt 20 ]
 	fired=0
 done
 check "the fast path tells apart structs at the same position" same 'f = ip-receive where ipv4_ver == 4' --view both \
 	--formula 'g = tcp-receive where tcp_offset == 7 counted'
-check "they are compared: $fired firings" [ "$fired" -gt 20 ]
+check "they have firings" [ "$fired" -gt 20 ]
 
 # ------------------------------------------------------------------------------------------------------ the options
 

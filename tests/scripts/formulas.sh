@@ -50,7 +50,7 @@ prints() {
 	shift
 	"$netobs" "$@" --print "$home" -o --format=json 2>"$tmp/err" | sed 's/^{"probe":"\([^"]*\)".*/\1/' | sort | uniq -c |
 		awk '{ printf "%s%s %d", (NR > 1 ? "," : ""), $2, $1 }' >"$tmp/out"
-	is "--print: $(echo "$*" | paste -s -d ' ' -)" "$(cat "$tmp/out")" "$prints_wanted"
+	is "--print: $(echo "$*" | paste -s -d ' ' - | sed "s,$tmp/,,")" "$(cat "$tmp/out")" "$prints_wanted"
 }
 
 # firings PROBE EXPRESSION: their number
@@ -61,7 +61,7 @@ firings() {
 sent=$(firings ip-send 'ip_saddr == 192.168.0.1')
 received=$(firings ip-receive 'ip_saddr == 192.168.0.1')
 all=$("$NETOBSD" -r "$home" --print=ip-send | wc -l | tr -d ' ')
-check "firings are counted: $sent, $received of $all" test "$sent" -gt 0 -a "$received" -gt 0 -a "$sent" -lt "$all"
+check "firings are counted" test "$sent" -gt 0 -a "$received" -gt 0 -a "$sent" -lt "$all"
 prints "f $received,ip-send $all" hosts -F 'f = ip-receive where ip_saddr == 192.168.0.1'
 prints "f $received,ip-send $all" hosts --formula='f=ip-receive, udp-send where ip_saddr == 192.168.0.1 uncounted'
 prints "f-ip-receive $received,f-ip-send $sent" hosts -F '
