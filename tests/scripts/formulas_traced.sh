@@ -114,7 +114,7 @@ fails "a formula that is not defined" 'netobsd: --wait-probes: there is no probe
 
 # ------------------------------------------------------------------------------------------ live, and a running netobsd
 
-space=netobs-script-formulas-$$ pid='' running=''
+space=netobs-script-formulas-$$
 if ! have ip nsenter; then
 	skip "live" "ip or nsenter is not installed"
 	tap_done
@@ -122,7 +122,7 @@ elif ! ip netns add "$space" 2>/dev/null; then
 	skip "live" "no network namespaces here"
 	tap_done
 fi
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; [ -z "$running" ] || kill "$running" 2>/dev/null; ip netns del "$space"; rm -rf "$tmp"' EXIT
+at_end "ip netns del $space"
 ip -n "$space" link set lo up
 cp -- "$build/netobsctl" "$tmp/netobsctl" || exit 99
 cat >"$tmp/live.bt" <<-'BT'
@@ -147,19 +147,15 @@ refused() {
 	grep -q "$2" "$tmp/out"
 }
 
-gone() {
-	! kill -0 "$1"
-}
-
-# end: ends netobs; its status.  bpftrace ignores a signal between two waits for firings, and then needs another one.
+# end: one signal ends netobs; its status
 end() {
 	kill -TERM "$running"
-	wait_for gone "$running" || kill -TERM "$running"
-	wait_for gone "$running" || kill -KILL "$running"
-	wait "$running"
-	end_status=$?
-	running=''
-	return "$end_status"
+	if wait_up_to 120 tap_gone "$running"; then
+		wait "$running"
+	else
+		not_ok "one signal ends netobs" "$tmp/err"
+		false
+	fi
 }
 
 # ends NAME LINES: netobs ends, and its output, sorted and without repetitions, is that
@@ -186,7 +182,6 @@ start() {
 stop() {
 	kill -TERM "$pid"
 	wait "$pid"
-	pid=''
 }
 
 start --formula "$definition"
@@ -212,11 +207,13 @@ receives() {
 
 run tcpio -F discard -p "$pid"
 check "a ready-made script with a formula of a running netobsd" wait_while "$running" receives 9
-end || cat "$tmp/err" >&2
+end
+is "a ready-made script with a formula of a running netobsd: status" $? 0
 is "its formula alone" "$(awk '/ <- / { print $2 }' "$tmp/out" | sort -u)" 9
 run tcpio -F later -p "$pid"
 check "with a formula that was requested" wait_while "$running" receives 7
-end || cat "$tmp/err" >&2
+end
+is "with a formula that was requested: status" $? 0
 is "that formula alone" "$(awk '/ <- / { print $2 }' "$tmp/out" | sort -u)" 7
 mkdir "$tmp/foreign" && cp -- "$NETOBSD" "$tmp/foreign/netobsd" || exit 99
 printf '#!/bin/sh\n: >"%s"\n' "$tmp/executed" >"$tmp/foreign/netobsctl"
