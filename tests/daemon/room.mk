@@ -3,3 +3,10 @@
 unit_tests += \
 	%D%/test_formula_sites \
 	%D%/test_notify
+
+check_tests += \
+	%D%/every_output.sh
+
+# A test of its own, because every_output.sh would take minutes there.
+sanitizers_tests += \
+	%D%/every_output_sanitizers.sh
