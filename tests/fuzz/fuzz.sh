@@ -13,7 +13,8 @@ over() {
 	over_seeds=$tmp/${4:-$1}
 	[ -d "$over_seeds" ] ||
 		"$top/tests/fuzz/make_seeds.sh" "$build/tests/fuzz/fuzz_seeds" "${4:-$1}" "$over_seeds"
-	check "fuzz_$1 over $(find "$over_seeds" -type f | wc -l) $3" \
+	note "$(find "$over_seeds" -type f | wc -l) inputs"
+	check "fuzz_$1 over $3" \
 		"$build/tests/fuzz/fuzz_$1" -runs=0 "-mutations=$2" "$over_seeds"
 }
 
