@@ -17,19 +17,13 @@ import struct
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from points import point  # noqa: E402
+
 NETOBSD, CAPTURES, SCRATCH = sys.argv[1:]
 CONF = os.path.join(SCRATCH, "formulas.conf")
 SYN, RST, ACK = 2, 4, 16
 ISCSI_PORT = 47048 # of the initiator in the first connection of iscsi.pcap
-points = 0
-
-
-def point(good, name, *why):
-    global points
-    points += 1
-    print("%s %d - %s" % ("ok" if good else "not ok", points, name))
-    for line in why if not good else ():
-        print("# " + str(line))
 
 
 # ---------------------------------------------------------------------------------------------------- own captures
@@ -371,7 +365,7 @@ def compare_tshark(name, capture, wanted, row):
         print("# %s on %s: %s" % (name, capture, row.tshark))
     else:
         got = frames_of_tshark(locate(capture), row)
-        point(got == wanted, "%s on %s: %d frames of tshark" % (name, capture, wanted), "got %d" % got)
+        point("%s on %s: %d frames of tshark" % (name, capture, wanted), got == wanted, "got %d" % got)
 
 
 def compare(name, probes, capture, wanted, row):
@@ -384,10 +378,10 @@ def compare(name, probes, capture, wanted, row):
         true = [true[i] for i in reach([(time_of(a), key(a)) for a in true], count, seconds)]
     got = [arguments_of(firing) for firing in firings if firing["probe"] == name and firing["of"] in probes]
     what = "%s on %s" % (name, capture)
-    point(len(base) > 0, what + ": its probe fires", "probes: " + ",".join(probes))
-    point(len(got) == wanted == len(firings), what + ": %d firings" % wanted, "got %d" % len(got))
-    point(got == true, what + ": they are those for which the predicate is true", "%d and %d" % (len(got), len(true)))
-    point("formula.%s.matched %d\n" % (name, wanted) in counts, what + ": the counter")
+    point(what + ": its probe fires", len(base) > 0, "probes: " + ",".join(probes))
+    point(what + ": %d firings" % wanted, len(got) == wanted == len(firings), "got %d" % len(got))
+    point(what + ": they are those for which the predicate is true", got == true, "%d and %d" % (len(got), len(true)))
+    point(what + ": the counter", "formula.%s.matched %d\n" % (name, wanted) in counts)
 
 
 def compare_all():
@@ -395,11 +389,11 @@ def compare_all():
         text = "".join(line for line in file if not line.startswith("#"))
     defined = {m[0]: re.split(r",\s*", m[1]) for m in
                re.findall(r"formula \+= \{'([a-z-]+) = ([a-z-]+(?:, [a-z-]+)*)", text)}
-    point(list(defined) and set(defined) == set(ROWS) and len(ROWS) == 20, "each formula has a row here",
+    point("each formula has a row here", list(defined) and set(defined) == set(ROWS) and len(ROWS) == 20,
           set(defined) ^ set(ROWS))
     for name, row in ROWS.items():
         numbers = row.captures.values()
-        point(0 in numbers and max(numbers) > 0, name + ": a capture with firings and one without")
+        point(name + ": a capture with firings and one without", 0 in numbers and max(numbers) > 0)
         for capture, wanted in row.captures.items():
             compare(name, defined[name], capture, wanted, row)
 
@@ -415,4 +409,3 @@ if NETOBSD == "tshark":
     compare_all_with_tshark()
 else:
     compare_all()
-print("1..%d" % points)

@@ -3,14 +3,14 @@
 """engine_values.py TRACE EVENTS FRAMES: compares what bpftrace has printed of netobs_engine during a replay with the events
 that netobsd has printed of its provider netobs, and with the number of frames.
 
-Writes a line for each claim: "true" or "false", and the claim.
+Writes a point for each claim.
 """
 import json
+import os
 import sys
 
-
-def claim(good, what):
-    print(str(bool(good)).lower(), what)
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from points import point  # noqa: E402
 
 
 def is_nested(lines):
@@ -37,25 +37,26 @@ def main():
                for event in printed if event["probe"] in ("tcp-send", "udp-send")}
 
     starts, ends = seen["start"], seen["done"]
-    claim(starts and len(starts) == len(ends), "batch-start as often as batch-done")
-    claim({row[0] for row in starts + ends} == {0}, "worker 0")
-    claim(sum(row[1] for row in starts) == sum(row[1] for row in ends) == frames, "the frames of all batches")
-    claim(starts[0][2] == packets[0]["pkt_ts"], "batch-start: the time stamp of the first frame")
-    claim(sum(row[2] for row in ends) == sum(packet["pkt_len"] for packet in packets), "batch-done: bytes on the wire")
-    claim(sum(row[3] for row in ends) == frames, "batch-done: all frames took the slow path")
-    claim(all(row[4] == 0 for row in ends), "batch-done: no lag in a capture")
-    claim(all(0 < row[5] < 60e9 for row in ends), "batch-done: the batch took time")
-    claim(seen["slow"] == [(1, 0, packet["pkt_len"]) for packet in packets],
-          "slow-path: each frame, because a probe reads packets, with its length, and no interface")
-    claim(is_nested([row for row in rows if row[0] in ("enter", "leave")]), "a packet leaves the layers that it enters")
-    claim({row[0] for row in seen["enter"] if row[1] == 1} == {packet["pkt_addr"] for packet in packets},
-          "layer-enter: every packet enters the network layer, with its id")
-    claim({row[1] for row in seen["enter"]} == {1, 2, 3, 4}, "layer-enter: four layers")
+    point("batch-start as often as batch-done", starts and len(starts) == len(ends))
+    point("worker 0", {row[0] for row in starts + ends} == {0})
+    point("the frames of all batches", sum(row[1] for row in starts) == sum(row[1] for row in ends) == frames)
+    point("batch-start: the time stamp of the first frame", starts[0][2] == packets[0]["pkt_ts"])
+    point("batch-done: bytes on the wire", sum(row[2] for row in ends) == sum(packet["pkt_len"] for packet in packets))
+    point("batch-done: all frames took the slow path", sum(row[3] for row in ends) == frames)
+    point("batch-done: no lag in a capture", all(row[4] == 0 for row in ends))
+    point("batch-done: the batch took time", all(0 < row[5] < 60e9 for row in ends))
+    point("slow-path: each frame, because a probe reads packets, with its length, and no interface",
+          seen["slow"] == [(1, 0, packet["pkt_len"]) for packet in packets])
+    point("a packet leaves the layers that it enters", is_nested([row for row in rows if row[0] in ("enter", "leave")]))
+    point("layer-enter: every packet enters the network layer, with its id",
+          {row[0] for row in seen["enter"] if row[1] == 1} == {packet["pkt_addr"] for packet in packets})
+    point("layer-enter: four layers", {row[1] for row in seen["enter"]} == {1, 2, 3, 4})
     born = dict(seen["born"])
-    claim(len(born) == len(seen["born"]) == len(set(born.values())), "flow-born: once for each connection")
+    point("flow-born: once for each connection", len(born) == len(seen["born"]) == len(set(born.values())))
     found = dict(seen["found"])
-    claim(not set(born) & set(found), "a packet has flow-born or flow-found")
-    claim({**born, **found} == senders, "flow-born, flow-found: the id of each packet, and the connection id of its sender")
+    point("a packet has flow-born or flow-found", not set(born) & set(found))
+    point("flow-born, flow-found: the id of each packet, and the connection id of its sender",
+          {**born, **found} == senders)
 
 
 KINDS = ("start", "done", "slow", "enter", "leave", "born", "found")
