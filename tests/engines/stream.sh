@@ -11,7 +11,7 @@
 have ip || skip_all "ip is not installed"
 { have kcat jq && broker_possible; } || unavailable "kcat, jq or librdkafka-dev"
 space=netobs-engines-$$
-namespaces "$space" || skip_all "$no_namespaces"
+namespaces "$space" || skip_all "$kernel_refusal"
 ip -n "$space" link set lo up
 mkdir -m 755 "$tmp/run" "$tmp/records" "$tmp/records/alpha"
 

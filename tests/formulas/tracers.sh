@@ -14,7 +14,7 @@ home=$top/tests/captures/home-network.pcap
 space=netobs-same-$$ file=$tmp/state/formulas.so socket=$tmp/run/control ctl=$build/netobsctl
 # shellcheck source=tests/tracers/perf_event.sh
 . "$top/tests/tracers/perf_event.sh"
-namespaces "$space" || skip_all "$no_namespaces"
+namespaces "$space" || skip_all "$kernel_refusal"
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/run" "$tmp/state"

@@ -9,8 +9,8 @@
 have ip python3 || skip_all "ip or python3 is not installed"
 
 near=netobs-near-$$ far=netobs-far-$$
-namespaces "$near" "$far" || skip_all "$no_namespaces"
-ip link add near0 netns "$near" type veth peer name far0 netns "$far" 2>/dev/null || skip_all "no veth interfaces here"
+namespaces "$near" "$far" || skip_all "$kernel_refusal"
+permitted ip link add near0 netns "$near" type veth peer name far0 netns "$far" || skip_all "$kernel_refusal"
 ip -n "$near" link set lo up
 ip -n "$far" link set lo up
 ip -n "$near" addr add 10.77.0.1/24 dev near0

@@ -180,21 +180,26 @@ private_netobsd() {
 	cp -- "$netobsd" "$tmp/netobsd" && chmod 755 "$tmp/netobsd" && printf '%s\n' "$tmp/netobsd"
 }
 
-# namespaces NAME...: makes network namespaces, which are removed at the end.  Fails, with the reason in $no_namespaces, if
-# the kernel refuses; any other error ends the test as failed.
+# permitted COMMAND...: runs a command of root.  Fails, with its message in $kernel_refusal, if the kernel refuses or lacks what
+# the command needs; any other error ends the test as failed.
+permitted() {
+	kernel_refusal=$("$@" 2>&1) && return
+	case $kernel_refusal in
+	*"not permitted"* | *"ermission denied"* | *"not implemented"* | *"not supported"* | *"Invalid argument"* | *"nknown device type"*)
+		kernel_refusal=$(printf '%s\n' "$kernel_refusal" | head -n 1)
+		return 1
+		;;
+	esac
+	note "$kernel_refusal"
+	not_ok "$*"
+	tap_done
+}
+
+# namespaces NAME...: makes network namespaces, which are removed at the end.  Fails, like permitted, if the kernel refuses.
 namespaces() {
 	for namespaces_name; do
-		if no_namespaces=$(ip netns add "$namespaces_name" 2>&1); then
-			at_end "ip netns del '$namespaces_name'"
-			continue
-		fi
-		no_namespaces=$(printf '%s\n' "$no_namespaces" | head -n 1)
-		case $no_namespaces in
-		*"not permitted"* | *"Permission denied"* | *"not implemented"* | *"Invalid argument"*) return 1 ;;
-		esac
-		note "$no_namespaces"
-		not_ok "network namespaces"
-		tap_done
+		permitted ip netns add "$namespaces_name" || return 1
+		at_end "ip netns del '$namespaces_name'"
 	done
 }
 

@@ -10,8 +10,8 @@
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
 have ip setpriv python3 || skip_all "ip, setpriv or python3 is not installed"
 space=netobs-late-$$
-namespaces "$space" || skip_all "$no_namespaces"
-ip -n "$space" link add test0 type veth peer name test1 2>/dev/null || skip_all "no veth interfaces here"
+namespaces "$space" || skip_all "$kernel_refusal"
+permitted ip -n "$space" link add test0 type veth peer name test1 || skip_all "$kernel_refusal"
 ip -n "$space" link del test0
 ip -n "$space" link set lo up
 chmod 755 "$tmp"

@@ -10,7 +10,7 @@
 have ip python3 setpriv || skip_all "ip, python3 or setpriv is not installed"
 
 near=netobs-links-$$ far=netobs-peer-$$
-namespaces "$near" "$far" || skip_all "$no_namespaces"
+namespaces "$near" "$far" || skip_all "$kernel_refusal"
 
 near() {
 	ip -n "$near" "$@"
@@ -22,7 +22,7 @@ far() {
 
 # cable NEAR FAR: a cable between the namespaces, up at both ends
 cable() {
-	ip link add "$1" netns "$near" type veth peer name "$2" netns "$far" || return 1
+	permitted ip link add "$1" netns "$near" type veth peer name "$2" netns "$far" || return 1
 	near link set "$1" up
 	far link set "$2" up
 }
@@ -80,7 +80,7 @@ fired_on() {
 	grep "\"probe\":\"$2\"" "$tmp/out" | grep -c "\"if_name\":\"$1\""
 }
 
-cable a0 b0 || skip_all "no veth interfaces here"
+cable a0 b0 || skip_all "$kernel_refusal"
 cable a1 b1
 near addr add 10.79.0.1/24 dev a0
 far addr add 10.79.0.2/24 dev b0

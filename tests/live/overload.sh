@@ -104,7 +104,7 @@ if [ "$(id -u)" -ne 0 ] || ! have ip python3; then
 fi
 space=netobs-overload-$$
 namespaces "$space" || {
-	skip "observing" "$no_namespaces"
+	skip "observing" "$kernel_refusal"
 	tap_done
 }
 ip -n "$space" link set lo up

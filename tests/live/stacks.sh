@@ -25,7 +25,7 @@ end_stacks() {
 }
 
 at_end end_stacks
-namespaces "$near" "$far" || skip_all "$no_namespaces"
+namespaces "$near" "$far" || skip_all "$kernel_refusal"
 ip -n "$near" link set lo up
 ip -n "$far" link set lo up
 

@@ -23,7 +23,7 @@ near4=10.$near_net.1 far4=10.$far_net.2 near_net6=fd77:${near_net%.*}:${near_net
 near6=$near_net6::1 far6=$far_net6::2
 record=/sys/kernel/tracing/instances/netobs-truth-$$
 
-namespaces "$near" "$router" "$far" || skip_all "$no_namespaces"
+namespaces "$near" "$router" "$far" || skip_all "$kernel_refusal"
 at_end remove_record
 
 remove_record() {

@@ -147,7 +147,7 @@ space=netobs-confined-$$
 if ! have ip setpriv python3; then
 	skip "observing" "ip, setpriv or python3 is not installed"
 elif ! namespaces "$space"; then
-	skip "observing" "$no_namespaces"
+	skip "observing" "$kernel_refusal"
 else
 	ip -n "$space" link set lo up
 	begin ip netns exec "$space" "$netobsd" -i lo --promiscuous --print --summary

@@ -123,7 +123,7 @@ stop
 
 # ---------------------------------------------------------------------------- an interface that is removed and returns
 
-if ip -n "$space" link add netobs0 type veth peer name netobs9 2>/dev/null; then
+if permitted ip -n "$space" link add netobs0 type veth peer name netobs9; then
 	ip -n "$space" link set netobs0 up
 	ip -n "$space" link set netobs9 up
 	start -i netobs0 --debug live
@@ -137,7 +137,7 @@ if ip -n "$space" link add netobs0 type veth peer name netobs9 2>/dev/null; then
 	check "live: the reason why it cannot be opened" wait_for logged live "interface netobs0 cannot be opened yet: .*permission"
 	stop
 else
-	skip "an interface that is removed" "no veth interfaces here"
+	skip "an interface that is removed" "$kernel_refusal"
 fi
 
 if ip -n "$space" link add netobs1 type bridge 2>/dev/null && ip -n "$space" link set netobs0 master netobs1; then

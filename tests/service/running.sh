@@ -13,7 +13,7 @@ have python3 ip setpriv || skip_all "python3, ip or setpriv is not installed"
 space=netobs-run-$$ interface=lo
 # shellcheck disable=SC2154
 small=$tmp/small socket=$tmp/run/control ctl=$tmp/netobsctl
-namespaces "$space" || skip_all "$no_namespaces"
+namespaces "$space" || skip_all "$kernel_refusal"
 at_end "umount '$small' 2>/dev/null"
 ip -n "$space" link set lo up
 chmod 755 "$tmp"

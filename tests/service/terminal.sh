@@ -91,7 +91,7 @@ if [ "$(id -u)" -ne 0 ]; then
 elif ! have ip nsenter; then
 	why="ip or nsenter is not installed"
 elif ! namespaces "$space"; then
-	why=$no_namespaces
+	why=$kernel_refusal
 fi
 if [ -n "$why" ]; then
 	skip "netobsd -i lo" "$why"

@@ -86,7 +86,7 @@ if [ "$(id -u)" -ne 0 ]; then
 elif ! have ip; then
 	why="ip is not installed"
 elif ! namespaces "$space"; then
-	why=$no_namespaces
+	why=$kernel_refusal
 fi
 if [ -z "$why" ]; then
 	ip -n "$space" link set lo up

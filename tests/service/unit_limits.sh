@@ -11,7 +11,7 @@ unit=$build/conf/netobs.service
 [ "$(id -u)" -eq 0 ] || skip_all "capture needs root"
 have ip || skip_all "ip is not installed"
 space=netobs-limits-$$
-namespaces "$space" || skip_all "$no_namespaces"
+namespaces "$space" || skip_all "$kernel_refusal"
 ip -n "$space" link set lo up
 chmod 755 "$tmp"
 

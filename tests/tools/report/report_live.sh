@@ -10,7 +10,7 @@ have python3 ip || skip_all "python3 or ip is not installed"
 export NETOBSD="$netobsd"
 space=netobs-report-$$
 [ "$(id -u)" -eq 0 ] || skip_all "root is needed"
-namespaces "$space" || skip_all "$no_namespaces"
+namespaces "$space" || skip_all "$kernel_refusal"
 ip -n "$space" link set lo up
 
 # data EXPRESSION: of the page
@@ -64,7 +64,7 @@ if unshare -m mount -t tmpfs none "$tmp/small" 2>/dev/null; then
 else
 	skip "no room for the capture" "tmpfs cannot be mounted"
 fi
-if ip -n "$space" link add first type veth peer name second 2>/dev/null; then
+if permitted ip -n "$space" link add first type veth peer name second; then
 	ip -n "$space" link set first up
 	ip netns exec "$space" "$top/scripts/netobs" report -i first >"$tmp/page" 2>"$tmp/err" &
 	pid=$!
@@ -74,6 +74,6 @@ if ip -n "$space" link add first type veth peer name second 2>/dev/null; then
 	is "an interface that disappears" "$? $(grep -c 'the capture of first breaks off' "$tmp/err")" "2 1"
 	is "and the page says so" "$(data "verdict['capture']['text'][:37]")" "The capture is damaged or incomplete,"
 else
-	skip "an interface that disappears" "no veth here"
+	skip "an interface that disappears" "$kernel_refusal"
 fi
 tap_done
