@@ -118,11 +118,10 @@ space=netobs-script-formulas-$$
 if ! have ip nsenter; then
 	skip "live" "ip or nsenter is not installed"
 	tap_done
-elif ! ip netns add "$space" 2>/dev/null; then
-	skip "live" "no network namespaces here"
+elif ! namespaces "$space"; then
+	skip "live" "$kernel_refusal"
 	tap_done
 fi
-at_end "ip netns del $space"
 ip -n "$space" link set lo up
 cp -- "$build/netobsctl" "$tmp/netobsctl" || exit 99
 cat >"$tmp/live.bt" <<-'BT'

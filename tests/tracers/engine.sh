@@ -11,8 +11,7 @@ refused=$(tracing_refused)
 have python3 ip taskset || skip_all "python3, ip or taskset is not installed"
 program=$(private_netobsd) || exit 99
 space=netobs-engine-$$ socket=$tmp/control
-ip netns add "$space" 2>/dev/null || skip_all "no network namespaces here"
-at_end "ip netns del $space"
+namespaces "$space" || skip_all "$kernel_refusal"
 ip -n "$space" link set lo up
 
 ctl() {

@@ -73,8 +73,8 @@ live_refused() {
 names="bpftrace prints the refused connection|its file has the packets of the connection|the match is a comment|one file|bpftrace asks for the packets of the slowest connection|its file has the packets of the connection only|from the handshake on|before dtrace of recipe 2: the directory exists and the formula is streamed|before dtrace of recipe 4: the directory exists"
 reason=$(live_refused)
 space=netobs-packets-$$
-if [ -z "$reason" ] && ! ip netns add "$space" 2>/dev/null; then
-	reason="no network namespaces here"
+if [ -z "$reason" ] && ! namespaces "$space"; then
+	reason=$kernel_refusal
 fi
 if [ -n "$reason" ]; then
 	echo "$names" | tr '|' '\n' >"$tmp/names"
@@ -83,7 +83,6 @@ if [ -n "$reason" ]; then
 	done <"$tmp/names"
 	tap_done
 fi
-at_end "ip netns del $space"
 # end_recipe: what a recipe has started, which is no child of this shell
 end_recipe() {
 	cat "$tmp"/*.pid | xargs -r kill -9

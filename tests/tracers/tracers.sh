@@ -182,11 +182,10 @@ killed_and_again() {
 on_an_interface() {
 	space=netobs-tracers-$$
 	name="bpftrace on a live interface: 50 datagrams sent and received"
-	if ! ip netns add "$space"; then
-		skip "$name" "no network namespaces here"
+	if ! namespaces "$space"; then
+		skip "$name" "$kernel_refusal"
 		return
 	fi
-	at_end "ip netns del $space"
 	ip -n "$space" link set lo up
 	ip netns exec "$space" "$program" -i lo --immediate udp dst port 9 2>>"$tmp/summary" &
 	observer=$!
