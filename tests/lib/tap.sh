@@ -185,7 +185,7 @@ private_netobsd() {
 permitted() {
 	kernel_refusal=$("$@" 2>&1) && return
 	case $kernel_refusal in
-	*"not permitted"* | *"ermission denied"* | *"not implemented"* | *"not supported"* | *"Invalid argument"* | *"nknown device type"*)
+	*"not permitted"* | *"Permission denied"* | *"not implemented"* | *"not supported"* | *"Invalid argument"* | *"Unknown device type"*)
 		kernel_refusal=$(printf '%s\n' "$kernel_refusal" | head -n 1)
 		return 1
 		;;
