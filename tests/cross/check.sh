@@ -158,7 +158,8 @@ make_check() {
 	# make expands the variables.
 	# shellcheck disable=SC2016
 	exec make -C "$out" -k -j "$jobs" check TESTS="$*" TEST_SUITE_LOG="$log.log" \
-		LOG_COMPILER='$(SHELL) $(top_srcdir)/tests/lib/cmocka '"$emulator -L /" TESTS_ENVIRONMENT="$environment" >"$cache/$machine/$log" 2>&1
+		LOG_COMPILER='$(SHELL) $(top_srcdir)/tests/lib/cmocka '"$emulator -L /" \
+		TESTS_ENVIRONMENT="$environment" >"$cache/$machine/$log" 2>&1
 }
 
 # run_tests: sets $counts, "PASSED FAILED SKIPPED"; prints the failures.  The emulator has no seccomp, so netobsd is run

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `./bootstrap check` passes on anybody's Debian 12, in a system made for this test with nothing but bootstrap's packages, in
-# directories with blanks:
+# `./bootstrap check` passes on anybody's Debian 12, in a system made for this test with nothing but bootstrap's packages,
+# in directories with blanks:
 #
-#   root    with gawk as awk, the Turkish locale (whose i has other cases), umask 077, no IPv6, beside a netobsd that runs; the
-#           tests that need root are not skipped
+#   root    with gawk as awk, the Turkish locale (whose i has other cases), umask 077, no IPv6, beside a netobsd that runs;
+#           the tests that need root are not skipped
 #   user    as a user without privileges, with mawk: tests that need more are skipped and counted
 #
-# The system stays in the build directory for the next run, until bootstrap needs other packages.  $NETOBS_MIRROR is another
-# Debian mirror.
+# The system stays in the build directory for the next run, until bootstrap needs other packages.  $NETOBS_MIRROR is
+# another Debian mirror.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -35,8 +35,8 @@ copy_sources() {
 	} | tar -cf - -T - | tar -xf - -C "$1"
 }
 
-# inside DIRECTORY COMMANDS: runs them in DIRECTORY/netobs of the system, which has the sources.  The processes and mounts of
-# the system end with the first process.
+# inside DIRECTORY COMMANDS: runs them in DIRECTORY/netobs of the system, which has the sources.  The processes and mounts
+# of the system end with the first process.
 inside() {
 	rm -rf --one-file-system "${root:?}/$1"
 	(copy_sources "$root/$1/netobs") || return 1

@@ -6,8 +6,9 @@
     lint_shell.py commands FILE...  each command is essential in Debian, of a package that bootstrap installs for the
                                     command that runs the test (check, check-sanitizers, check-all) or of one that such
                                     a package depends on; or the script asks `have COMMAND` first.  A command that is not
-                                    installed is a fault only if all of bootstrap's packages are.  Scripts of check-vm: also the commands of tests/vm/host-packages; scripts of its guest: only
-                                    those of tests/vm/packages and of essential packages
+                                    installed is a fault only if all of bootstrap's packages are.  Scripts of check-vm:
+                                    also the commands of tests/vm/host-packages; scripts of its guest: only those of
+                                    tests/vm/packages and of essential packages
     lint_shell.py every-command FILE...  likewise, and a command that is not installed is a fault on any machine
     lint_shell.py packages FILE...  each command of such a list is of the package before it or of a dependency, if that is installed
 """
@@ -24,7 +25,7 @@ BUILTINS = set(". : [ alias bg break cd command continue echo eval exec exit exp
 # Words behind which another command begins, and words that end one.
 BEFORE = set("if then elif else do while until ! {".split())
 AFTER = set("fi done esac }".split())
-WHENS = ("build", "run", "check", "sanitizers", "all")  # the commands of bootstrap; each has the packages of those before
+WHENS = ("build", "run", "check", "sanitizers", "all")  # in bootstrap's list: each has the packages of those before
 PROGRAMS = {"netobsd", "netobsctl", "netobs"}  # of the package that the guest installs
 # Commands that run the command behind so many of their arguments.
 RUNNERS = {"exec": 0, "wait_for": 0, "wait_up_to": 1, "check": 1, "nothing": 1, "timeout": 1, "in_near": 0, "in_far": 0,
@@ -384,7 +385,7 @@ def homes():
 
 @functools.cache
 def when_run(path):
-    """The first command of bootstrap that runs a script: as a test, or for a test that names it; "all" for other scripts."""
+    """The first command of bootstrap that runs a script, as a test or for a test that names it; "all" for others."""
     if home := homes().get(path):
         return {"quick_tests": "check", "check_tests": "check", "sanitizers_tests": "sanitizers"}.get(home, "all")
     folder, _, name = path.rpartition("/")

@@ -97,8 +97,8 @@ unlisted() {
 	sources | grep -v '^daemon/main\.c$' | comm -23 - "$tmp/listed"
 }
 
-# homeless: tests that are not in one list of their room, and lines of the lists that are no test; the golden cases run in
-# two builds
+# homeless: tests that are not in one list of their room, and lines of the lists that are no test; the golden cases run
+# in two builds
 homeless() {
 	{
 		test_scripts

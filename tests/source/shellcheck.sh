@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every script passes shellcheck(1).  A script that has passed is checked again only if it changes, or shellcheck, its options,
-# this test, or a variable of a file that the script sources: each success leaves a stamp in the build directory.  To read such
-# a file for each script takes two thirds of the time, so shellcheck reads a stub instead, which has the variables of the
-# file; with the argument `whole` it
-# reads the file, and there are no stamps.
+# Every script passes shellcheck(1).  A script that has passed is checked again only if it changes, or shellcheck, its
+# options, this test, or a variable of a file that scripts source: each success leaves a stamp in the build directory.  To
+# read such a file for each script takes two thirds of the time, so shellcheck reads a stub instead, which has the variables
+# of the file; with the argument `whole` it reads the file, and there are no stamps.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -40,7 +39,12 @@ make_stubs() {
 
 # without_stamp: "STAMP SCRIPT" for each script that has not passed
 without_stamp() {
-	without_common=$( (shellcheck --version && echo "$options" && cat tests/source/shellcheck.sh && find "$sources" -type f -exec cat {} +) | sha1sum)
+	without_common=$({
+		shellcheck --version
+		echo "$options"
+		cat tests/source/shellcheck.sh
+		[ "$sources" = "$tree" ] || find "$sources" -type f | sort | tr '\n' '\0' | xargs -0 cat
+	} | sha1sum)
 	scripts | while read -r script; do
 		stamp=$( (echo "$without_common" && cat "$script") | sha1sum | cut -d ' ' -f 1)
 		[ -e "$stamps/$stamp" ] || echo "$stamp $script"

@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The tests of the source tree, and the lists of the room.mk files that name them; the working directory is the source tree.
+# The tests of the source tree, and the lists of the room.mk files that name them.  The working directory is the source
+# tree.
 
 # test_scripts: all shell tests, which source tap.sh or run another test
 test_scripts() {
