@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
+have python3 || skip_all "python3 is not installed"
 home=$top/tests/captures/home-network.pcap
 
 # netobsd of root reads no configuration of other users.
@@ -17,7 +18,6 @@ check "and conf/netobs.conf with it appended" "$netobsd" -c "$tmp/service.conf" 
 "$netobsd" -c "$tmp/service.conf" --print-config >"$tmp/printed" 2>"$tmp/err"
 is "all of them are settings" "$(sed -n '/^formula = /,/}$/p' "$tmp/printed" | grep -o '[{ ]"[a-z-]* = ' | wc -l)" 20
 
-have python3 || skip_all "python3 is not installed"
 "$netobsd" -c "$tmp/formulas.conf" -r "$home" >"$tmp/out" 2>"$tmp/err"
 is "the file alone prints nothing" "$(cat "$tmp/out")" ""
 python3 "$top/tests/formulas/conf.py" "$netobsd" "$top/tests/captures" "$tmp" >"$tmp/points" 2>"$tmp/err"

@@ -10,6 +10,9 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ -x "$netobsd" ] || skip_all "netobsd is not built"
+compiler=gcc
+[ "${1-}" != others ] || compiler=clang
+have "$compiler" || skip_all "$compiler is not installed"
 case $(uname -m) in
 x86_64) flags=-mno-red-zone ;;
 *) flags='' ;;
@@ -47,9 +50,6 @@ while read -r name; do
 	printf 'site_%s __dtrace_netobs___%s\nsite_%s __dtraceenabled_netobs___%s\n' "$name" "$name" "$name" "$name"
 done <"$tmp/names" | sort >"$tmp/wanted"
 
-compiler=gcc
-[ "${1-}" != others ] || compiler=clang
-have "$compiler" || skip_all "$compiler is not installed"
 for level in 0 2 3; do
 	name="$compiler -O$level"
 	# shellcheck disable=SC2086

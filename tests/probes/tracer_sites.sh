@@ -5,6 +5,8 @@
 # firing, whichever of its two sites a probe of packets executes.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/tracers/perf_event.sh
+. "$top/tests/tracers/perf_event.sh"
 
 fire_sites=${FIRE_SITES:-$build/tests/probes/fire_sites}
 probes=$("$fire_sites" names | wc -l)
@@ -110,30 +112,16 @@ else
 	skip 'perf lists every probe' 'no perf'
 fi
 
-# perf_event: adds one event for both sites, and its name: such events are system-wide, so it may not be the plain one.  One
-# perf at a time, else two choose the same.
-perf_event() {
-	HOME=$tmp flock /sys/kernel/tracing perf probe --force -x "$program" --add sdt_netobs:tcp__send 2>&1 |
-		sed -n 's/^ *\(sdt_netobs:tcp__send[_0-9]*\) .*/\1/p' | sort -u | paste -s -d , -
-}
-
-# recorded KIND: how many of seven firings perf records
-recorded() {
-	HOME=$tmp perf record -q -e "$event" -o "$tmp/perf.data" "$program" "$1" 7 >>"$tmp/err" 2>&1
-	HOME=$tmp perf script -i "$tmp/perf.data" 2>>"$tmp/err" | grep -c 'sdt_netobs:tcp__send[_0-9]*:.* arg1=[1-9]'
-}
-
-event=
-if have perf && [ -z "$refused" ]; then
-	event=$(perf_event)
-fi
-if [ -n "$event" ]; then
+no_perf=$(perf_refused)
+[ -n "$no_perf" ] || no_perf=$refused
+if [ -z "$no_perf" ]; then
+	check "perf adds an event" perf_event "$program" tcp__send
 	for kind in $kinds; do
-		is "perf records every firing, $kind site" "$(recorded "$kind")" 7
+		perf_record "$tmp/perf.data" "$program" "$kind" 7
+		is "perf records every firing, $kind site" "$(perf_count "$tmp/perf.data" '.* arg1=[1-9]')" 7
 	done
-	HOME=$tmp perf probe -q -d "$event"
 else
-	skip 'perf records every firing' 'no perf, or it adds no event'
+	skip 'perf records every firing' "$no_perf"
 fi
 
 # tests/tracers/site_live.sh attaches bcc to a process.
