@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 NETOBSD=$(private_netobsd) || exit 99
 export NETOBSD
 netobs=$top/scripts/netobs
@@ -210,6 +210,7 @@ ln -s /bin/true "$tmp/fake/sleep"
 cat >"$tmp/fake/bpftrace" <<-'SH'
 	#!/bin/sh
 	while [ "$1" != -p ]; do shift; done
+	until grep -q '^SigCgt:.*[2367abef]..$' "/proc/$2/status"; do :; done # begun of tap.sh
 	while grep -q '^State:[[:space:]]*T' "/proc/$2/status"; do :; done
 	kill "$2"
 SH
