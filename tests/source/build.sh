@@ -98,7 +98,7 @@ if grep -q '^S\["HAVE_CMOCKA_TRUE"\]="#"' "$build/config.status"; then
 	skip "make quick runs the quick tests, and the unit tests except slow ones" "built without cmocka"
 else
 	dry_run "$fresh" quick
-	sed -n "s/.* check TESTS='\([^']*\)'.*/\1/p" "$tmp/commands" | tr ' ' '\n' | sort -u >"$tmp/quick"
+	sed -n 's/.* check TESTS="\([^"]*\)".*/\1/p' "$tmp/commands" | tr -s ' ' '\n' | sed '/^$/d' | sort -u >"$tmp/quick"
 	(cd "$top" && {
 		listed unit_tests >"$tmp/unit"
 		listed slow_unit_tests | comm -23 "$tmp/unit" -
@@ -112,10 +112,13 @@ begun=$(date +%s)
 printf ':test-result: PASS a\n:test-result: SKIP b\n:seconds: 1.5\n' >"$tmp/good.trs"
 printf ':test-result: PASS a\n:test-result: FAIL b\n:test-result: ERROR - exited\n:seconds: 12.0\n' >"$tmp/bad.trs"
 printf ':test-result: ERROR - no plan\n' >"$tmp/ugly.trs"
+printf 'ok 1 a\nok 2 b # SKIP no luck\n' >"$tmp/good.log"
 printf 'ok 1 a\nnot ok 2 b\n# the reason\n' | tee "$tmp/bad.log" >"$tmp/ugly.log"
 "$results" close "$begun" "$tmp/good.trs" >"$tmp/closed"
 is "results: points that pass and are skipped" "$? $(sed 's/ in [0-9]* min .*//' "$tmp/closed")" \
-	"0 --- the slowest tests in seconds
+	"0 --- skipped, and why
+      1 no luck
+--- the slowest tests in seconds
     1.5  $tmp/good
 1 passed, 0 failed, 1 skipped"
 is "results: failed points, a broken test and one that was not built" \
@@ -125,6 +128,8 @@ is "results: the slowest test is first" "$("$results" slowest "$tmp/good.trs" "$
 is "results: the time of the run" "$("$results" close $(($(date +%s) - 3600)) "$tmp/good.trs" | sed -n 's/.* in \(.*\) [0-9]* s$/\1/p')" "60 min"
 is "results: tests that were not built take one line" "$("$results" failures "$tmp/none.trs" "$tmp/nowhere.trs")" \
 	"--- not built, so not run: $tmp/none and 1 more tests"
+is "results: the failed tests are named at the end" "$("$results" close "$begun" "$tmp/bad.trs" | tail -n 2 | head -n 1)" \
+	"--- failed: $tmp/bad"
 check "results: a failure has its reason and a status" sh -c "
 	! '$results' close $begun '$tmp/bad.trs' >'$tmp/closed' && grep -qx '# the reason' '$tmp/closed'"
 
@@ -133,7 +138,8 @@ printf '#!/bin/sh\nprintf "ok 1 - a\\nnot ok 2 - b\\n1..2\\n"\n' >"$tmp/two-poin
 chmod +x "$tmp/two-points"
 sh "$top/tests/lib/driver" "$top/build-aux/tap-driver.sh" --test-name two --log-file "$tmp/two.log" --trs-file "$tmp/two.trs" -- \
 	"$tmp/two-points" >"$tmp/two.out"
-is "driver: a failed point, and one line for the test" "$(sed 's/^ *[0-9.]* s/N s/' "$tmp/two.out")" "FAIL: two 2 - b
+is "driver: a failed point, and one line for the test" "$(sed 's/^ *[0-9.]* s/N s/' "$tmp/two.out")" "--- failed: $tmp/two
+not ok 2 - b
 N s  two: 1 passed, 1 FAILED"
 is "driver: the wall time" "$(grep -cxE ':seconds: [0-9]+\.[0-9]' "$tmp/two.trs")" 1
 
