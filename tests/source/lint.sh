@@ -5,14 +5,16 @@
 # the scripts.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/source/test_lists.sh
+. "$top/tests/source/test_lists.sh"
 
 cd "$top" || exit 99
 
-# nothing NAME COMMAND...: ok if the command prints nothing; its output is the list of faults
+# nothing NAME COMMAND...: ok if the command prints nothing, no error either; its output is the list of faults
 nothing() {
 	nothing_name=$1
 	shift
-	"$@" >"$tmp/found"
+	"$@" >"$tmp/found" 2>&1
 	if [ -s "$tmp/found" ]; then
 		not_ok "$nothing_name" "$tmp/found"
 	else
@@ -44,13 +46,13 @@ done
 
 # ------------------------------------------------------------------------------------------- portable shell and awk
 
-# machine WHAT [FILE...]: faults that lint_shell.py finds in all scripts, or in these files
+# machine WHAT [FILE...]: faults that lint_shell.py finds in all scripts, or in these files.  It does not know bash, the
+# commands of the installed package, and those of a developer.
 machine() {
 	machine_what=$1
 	shift
 	# shellcheck disable=SC2046
-	[ $# -gt 0 ] || set -- bootstrap .ci/run tests/golden/update scripts/netobs scripts/translate scripts/examples/update pictures/update \
-		$(find tests -name '*.sh') probes/*.awk man/*.awk scripts/*.awk
+	[ $# -gt 0 ] || set -- $(shell_scripts | grep -v -e 'completion$' -e '^debian/tests/' -e '^tests/lib/accept$') probes/*.awk man/*.awk scripts/*.awk
 	python3 tests/source/lint_shell.py "$machine_what" "$@"
 }
 

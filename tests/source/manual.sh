@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 page=$build/man/netobs.7
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 check "the manual page is built" test -s "$page"
 "$netobsd" --list-probes --format json | python3 "$top/tests/source/manifest_names.py" >"$tmp/names" || exit 99
 

@@ -169,7 +169,7 @@ fi
 none() {
 	none_name=$1
 	shift
-	"$@" >"$tmp/found"
+	"$@" >"$tmp/found" 2>&1
 	if [ -s "$tmp/found" ]; then
 		not_ok "$none_name" "$tmp/found"
 	else

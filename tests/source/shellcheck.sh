@@ -7,6 +7,8 @@
 # of the file; with the argument `whole` it reads the file, and there are no stamps.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/source/test_lists.sh
+. "$top/tests/source/test_lists.sh"
 
 have shellcheck || skip_all "shellcheck is not installed"
 cd "$top" || exit 99
@@ -14,15 +16,6 @@ tree=$PWD # absolute: shellcheck runs in $sources
 
 # SC2317 is left out, because functions that only wait_for calls seem unreachable.
 options='--norc -x -e SC2317'
-
-# scripts: each script of the source tree
-scripts() {
-	printf '%s\n' bootstrap .ci/run debian/make-package debian/tests/attach debian/tests/replay debian/tests/service \
-		tests/golden/update tests/lib/accept tests/lib/cmocka tests/lib/driver tests/lib/repeat tests/lib/results \
-		scripts/netobs scripts/translate scripts/examples/update pictures/update conf/engines/record-lines
-	find tests -name '*.sh'
-	find conf -name '*.bash-completion'
-}
 
 # make_stubs: for each file that scripts source one of its name in $sources, with what it sources, assigns and uses
 make_stubs() {
@@ -45,7 +38,7 @@ without_stamp() {
 		cat tests/source/shellcheck.sh
 		[ "$sources" = "$tree" ] || find "$sources" -type f | sort | tr '\n' '\0' | xargs -0 cat
 	} | sha1sum)
-	scripts | while read -r script; do
+	shell_scripts | while read -r script; do
 		stamp=$( (echo "$without_common" && cat "$script") | sha1sum | cut -d ' ' -f 1)
 		[ -e "$stamps/$stamp" ] || echo "$stamp $script"
 	done
