@@ -16,7 +16,7 @@ seconds=${NETOBS_COST_SECONDS:-5}
 seed=${NETOBS_COST_SEED:-1}
 
 for program in cost_known cost_search cost_search_walk; do
-	[ -x "$build/tests/cost/$program" ] || skip_all "tests/cost/$program is not built"
+	built "$build/tests/cost/$program"
 done
 ! grep -aqE '__(asan|ubsan|tsan|msan)_|__gcov_' "$build/tests/cost/cost_known" ||
 	skip_all "a build with sanitizers or gcov is slow"

@@ -8,7 +8,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 mkdir "$tmp/all" "$tmp/one" "$tmp/split"
 
@@ -61,7 +61,7 @@ outputs="printed records reset large connection-end status"
 for output in $outputs faults; do
 	: >"$tmp/$output"
 done
-captures=0 replayed=0
+captures=0 replayed=0 divided=0
 find "$top/tests/captures" -type f ! -name '*.md' | sort >"$tmp/list"
 while read -r file; do
 	rm -f "$tmp"/all/* "$tmp"/one/* "$tmp"/split/*
@@ -71,6 +71,7 @@ while read -r file; do
 	[ ! -e "$tmp/all/records" ] || replayed=$((replayed + 1))
 	if [ "${1-}" = split ]; then
 		run "$tmp/one" --split 3 -r "$file" -w "$tmp/split/part"
+		[ -z "$(ls "$tmp/split")" ] || divided=$((divided + 1))
 		continue
 	fi
 	alone
@@ -82,7 +83,12 @@ done <"$tmp/list"
 note "$replayed of $captures captures"
 check "most captures are replayed" test "$((2 * replayed))" -gt "$captures"
 is "no run crashes" "$(head -n 40 "$tmp/faults")" ""
-[ "${1-}" = split ] || for output in $outputs; do
+if [ "${1-}" = split ]; then
+	note "$divided of $captures captures"
+	check "most captures are divided" test "$((2 * divided))" -gt "$captures"
+	tap_done
+fi
+for output in $outputs; do
 	is "$output: as alone" "$(head -n 40 "$tmp/$output")" ""
 done
 tap_done

@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 home=$top/tests/captures/home-network.pcap
 
 # replay DEFINITION OPTION...: the firings of the formula f and its counters, in $tmp/out and $tmp/err

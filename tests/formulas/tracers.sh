@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 reason=$(tracing_refused)
 [ -z "$reason" ] || skip_all "$reason"
 have ip nsenter || skip_all "ip or nsenter is not installed"

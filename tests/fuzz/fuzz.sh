@@ -11,8 +11,10 @@ have python3 || skip_all "python3 is not installed"
 # over TARGET MUTATIONS WHAT [SEEDS]: runs a target over its seeds, or over others, and over so many mutations of each
 over() {
 	over_seeds=$tmp/${4:-$1}
-	[ -d "$over_seeds" ] ||
-		"$top/tests/fuzz/make_seeds.sh" "$build/tests/fuzz/fuzz_seeds" "${4:-$1}" "$over_seeds"
+	if [ ! -d "$over_seeds" ] && ! "$top/tests/fuzz/make_seeds.sh" "$build/tests/fuzz/fuzz_seeds" "${4:-$1}" "$over_seeds"; then
+		not_ok "fuzz_$1: seeds of $3"
+		return
+	fi
 	note "$(find "$over_seeds" -type f | wc -l) inputs"
 	check "fuzz_$1 over $3" \
 		"$build/tests/fuzz/fuzz_$1" -runs=0 "-mutations=$2" "$over_seeds"

@@ -4,7 +4,7 @@
 # For tests on live interfaces, sourced behind tap.sh: two network namespaces, $near and $far, with a cable between
 # near0 (10.77.0.1, fd77::1) and far0 (10.77.0.2, fd77::2), and functions to observe and to open connections there.
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have ip python3 || skip_all "ip or python3 is not installed"
 

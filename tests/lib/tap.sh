@@ -80,6 +80,14 @@ skip_all() {
 	exit 0
 }
 
+# built PROGRAM: ends the test as failed if the program is not built
+built() {
+	[ -x "$1" ] || {
+		not_ok "$1 is built"
+		tap_done
+	}
+}
+
 # is NAME GOT WANTED
 is() {
 	if [ "$2" = "$3" ]; then
@@ -185,7 +193,7 @@ private_netobsd() {
 permitted() {
 	kernel_refusal=$("$@" 2>&1) && return
 	case $kernel_refusal in
-	*"not permitted"* | *"Permission denied"* | *"not implemented"* | *"not supported"* | *"Invalid argument"* | *"Unknown device type"*)
+	*"not permitted"* | *"Permission denied"* | *"not implemented"* | *"not supported"* | *"namespace"*"Invalid argument"* | *"Unknown device type"*)
 		kernel_refusal=$(printf '%s\n' "$kernel_refusal" | head -n 1)
 		return 1
 		;;

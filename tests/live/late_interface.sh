@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
 have ip setpriv python3 || skip_all "ip, setpriv or python3 is not installed"
 space=netobs-late-$$

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have ip python3 setpriv || skip_all "ip, python3 or setpriv is not installed"
 

@@ -6,9 +6,9 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 traffic=$build/tests/live/overload_traffic
-[ -x "$traffic" ] || skip_all "tests/live/overload_traffic is not built"
+built "$traffic"
 if [ -n "${NETOBS_LONG:-}" ]; then
 	syns=30000000 fragments=5000000 collisions=2000000 garbage=1000000 seconds=3600 attachments=100
 else

@@ -7,7 +7,7 @@
 
 program=$build/tests/daemon/owner/test_owner_lookup
 
-[ -x "$program" ] || skip_all "tests/daemon/owner/test_owner_lookup is not built"
+built "$program"
 
 # part NAME MODE
 part() {

@@ -8,7 +8,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have ip python3 || skip_all "ip or python3 is not installed"
 

@@ -9,7 +9,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 compiler=gcc
 [ "${1-}" != others ] || compiler=clang
 have "$compiler" || skip_all "$compiler is not installed"

@@ -40,7 +40,7 @@ if [ "${1-}" = update ]; then
 	exit 0
 fi
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 have python3 || skip_all "python3 is not installed"
 "$netobsd" --list-probes --format json >"$tmp/manifest"
 

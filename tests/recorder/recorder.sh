@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 capture=$top/tests/captures/home-network.pcap
 
 # counters ARGUMENT...: the counters of a replay in $tmp/counters

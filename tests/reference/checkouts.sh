@@ -11,7 +11,7 @@
 
 [ -n "${NETOBS_ZEEK:-}${NETOBS_SURICATA:-}" ] || skip_all "no checkout in NETOBS_ZEEK or NETOBS_SURICATA"
 have python3 || skip_all "python3 is not installed"
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 
 # compare SCRIPT ARGUMENT...: relays the points of a comparison
 compare() {

@@ -22,7 +22,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have ip nft python3 tcpdump || skip_all "ip, nft, python3 or tcpdump is not installed"
 why=$(tracing_refused)

@@ -10,8 +10,8 @@
 
 have python3 || skip_all "python3 is not installed"
 program=$build/tests/reference/truth_replay
-[ -x "$program" ] || skip_all "truth_replay is not built"
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$program"
+built "$netobsd"
 
 # compare NAME ARGUMENT...: relays the points of truth.py
 compare() {

@@ -14,7 +14,7 @@
 
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have ip nft python3 tcpdump || skip_all "ip, nft, python3 or tcpdump is not installed"
-[ -x "$build/tests/reference/truth_replay" ] || skip_all "truth_replay is not built"
+built "$build/tests/reference/truth_replay"
 [ -d /sys/kernel/tracing/instances ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null ||
 	skip_all "no tracefs"
 

@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 refused=$(tracing_refused)
 [ -z "$refused" ] || skip_all "$refused"
 have python3 || skip_all "python3 is not installed"

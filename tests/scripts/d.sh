@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 have python3 || skip_all "python3 is not installed"
 "$netobsd" --list-probes --format json >"$tmp/manifest"
 

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 
 # Against an idle netobsd: args[] have types only if a process has the provider.
 why=

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 translate=$top/scripts/translate
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 netobsd=$(readlink -f "$netobsd")
 usdt=usdt:$netobsd:netobs
 export NETOBSD="$netobsd"

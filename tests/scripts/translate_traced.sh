@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 refused=$(tracing_refused)
 [ -z "$refused" ] || skip_all "$refused"
 NETOBSD=$(private_netobsd) || exit 99

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 
 # A capture of 100 UDP datagrams of 60 bytes, one per millisecond, written here so that every byte is known.
 python3 "$top/tests/service/cli_files.py" udp >"$tmp/udp.pcap" || exit 99

@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 file=$(capture cooked-refused.pcap) || skip_all "no capture"
 # Copies that another user may read wherever this tree lies.
 chmod 755 "$tmp"

@@ -5,7 +5,7 @@
 # record_server.py in place of netobsd.
 
 ctl=$build/netobsctl socket=$tmp/control log=$tmp/log small=$tmp/small
-[ -x "$ctl" ] || skip_all "netobsctl is not built"
+built "$ctl"
 have python3 || skip_all "python3 is not installed"
 mkdir "$small"
 

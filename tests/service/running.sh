@@ -7,7 +7,7 @@
 # netobsctl that every user may run, wherever this tree lies; $interface may be changed.
 
 # shellcheck disable=SC2154 # variables of tap.sh
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "observing an interface needs root"
 have python3 ip setpriv || skip_all "python3, ip or setpriv is not installed"
 space=netobs-run-$$ interface=lo

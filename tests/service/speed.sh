@@ -9,8 +9,8 @@
 floor=1000000 # packets a second
 packets=5000000
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
-[ -x "$build/bench/gentrace" ] || skip_all "bench/gentrace is not built"
+built "$netobsd"
+built "$build/bench/gentrace"
 ! grep -aqE '__(asan|ubsan|tsan|msan)_|__gcov_' "$netobsd" || skip_all "a build with sanitizers or gcov is slow"
 
 # 112 bytes a packet in the file: fewer packets if the disk is too small.

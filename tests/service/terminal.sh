@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 netobsd=$(private_netobsd) || exit 99
 python3 -c 'import os; os.close(os.forkpty()[1])' 2>/dev/null || skip_all "no pseudo-terminals"
 export TERM=xterm

@@ -7,7 +7,7 @@
 
 unit=$build/conf/netobs.service
 [ -e "$unit" ] || skip_all "the unit is not made"
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "capture needs root"
 have ip || skip_all "ip is not installed"
 space=netobs-limits-$$

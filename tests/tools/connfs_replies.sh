@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$build/netobs-connfs" ] || skip_all "netobs-connfs is not built"
+built "$build/netobs-connfs"
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
 [ -c /dev/fuse ] || skip_all "there is no /dev/fuse"
 have python3 fusermount3 || skip_all "python3 or fusermount3 is not installed"

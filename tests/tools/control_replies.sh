@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$build/netobsctl" ] || skip_all "netobsctl is not built"
+built "$build/netobsctl"
 have python3 || skip_all "python3 is not installed"
 
 # peer SOCKET REPLY [LOG WORD]: starts another program on this socket, see control_peer.py

@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 have python3 gzip || skip_all "python3 or gzip is not installed"
 have zstd || skip_all "zstd is not installed"
 

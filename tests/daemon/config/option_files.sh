@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 generate=$build/tests/daemon/config/option_files
-[ -x "$generate" ] || skip_all "tests/daemon/config/option_files is not built"
+built "$generate"
 page=$top/man/netobs.conf.5
 begins='^[.].["] From here on made by' ends='^[.].["] To here made by'
 

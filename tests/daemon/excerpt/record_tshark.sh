@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 have python3 tshark || skip_all "python3 or tshark is not installed"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 

@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 
 make=$top/tests/daemon/observe/clock_captures.py
 

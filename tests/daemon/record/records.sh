@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh disable=SC2016 # scripts of sh -c have their own arguments
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 home=$top/tests/captures/home-network.pcap
 questions=$top/tests/captures/questions.pcap
 mkdir "$tmp/dir"

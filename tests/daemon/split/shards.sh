@@ -7,7 +7,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 shards="2 7 16"
 frames=${NETOBS_SHARD_FRAMES:-200000}

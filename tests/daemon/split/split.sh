@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 file=$top/tests/captures/home-network.pcap
 directory=$tmp/split

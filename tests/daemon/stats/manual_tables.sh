@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 generate=$build/tests/daemon/stats/manual_tables
-[ -x "$generate" ] || skip_all "tests/daemon/stats/manual_tables is not built"
+built "$generate"
 page=$top/man/netobsd.8
 
 # with_table NAME FILE: the page in FILE with a new table of that name

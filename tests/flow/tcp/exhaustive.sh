@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 program=$build/tests/flow/tcp/test_tcp_exhaustive
-[ -x "$program" ] || skip_all "tests/flow/tcp/test_tcp_exhaustive is not built"
+built "$program"
 NETOBS_FAULTS=4 CMOCKA_MESSAGE_OUTPUT=TAP "$program" >"$tmp/points" 2>"$tmp/err"
 is "test_tcp_exhaustive ends well" "$?" 0
 sed -e '/^1[.][.]/d' -e 's/^[0-9]/# &/' "$tmp/points" >"$tmp/tap" # the counts

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 have python3 || skip_all "python3 is not installed"
-[ -x "$netobsd" ] || skip_all "netobsd is not built"
+built "$netobsd"
 
 zeek=$tmp/zeek
 suricata=$tmp/suricata

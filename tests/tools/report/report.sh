@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$build/netobs-report" ] || skip_all "netobs-report is not built"
+built "$build/netobs-report"
 have python3 || skip_all "python3 is not installed"
 export NETOBSD="$netobsd"
 captures=$top/tests/captures

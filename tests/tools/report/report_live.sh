@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$build/netobs-report" ] || skip_all "netobs-report is not built"
+built "$build/netobs-report"
 have python3 ip || skip_all "python3 or ip is not installed"
 export NETOBSD="$netobsd"
 space=netobs-report-$$

@@ -5,8 +5,8 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-[ -x "$build/netobs-report" ] || skip_all "netobs-report is not built"
-[ -x "$build/bench/gentrace" ] || skip_all "bench/gentrace is not built"
+built "$build/netobs-report"
+built "$build/bench/gentrace"
 export NETOBSD="$netobsd"
 
 "$build/bench/gentrace" -n 1000000 -c 1000 -l 400 "$tmp/million.pcap" || exit 99
