@@ -60,9 +60,12 @@ is "an interface may go down and up: states" "$(states_of 7010)" "server 10.77.0
 is "an interface may go down and up: one line each" "$(grep '^netobsd' "$tmp/err")" "netobsd: interface far0 is down
 netobsd: interface far0 is up again"
 
-# Frames that arrive before a tracer attaches are not observed.
-observe "$far" 1 -i far0 --wait-tracer=2 --print=tcp-state-change --format json --summary tcp
+# Frames that arrive before a tracer attaches are not observed.  The wait does not end while netobsd is stopped.
+observe "$far" 1 -i far0 --wait-tracer=10 --print=tcp-state-change --format json --summary tcp
+kill -STOP "$pid"
 converse "$far" "$near" 10.77.0.2 7012
+let_deliver
+kill -CONT "$pid"
 wait_for grep -q "no tracer attached" "$tmp/err"
 converse "$far" "$near" 10.77.0.2 7013
 finish
