@@ -40,6 +40,7 @@ tap_end() {
 	[ "$tap_self" -eq $$ ] || return
 	jobs -p >"$tmp/jobs" # not in $(), where dash has no jobs
 	while read -r tap_job; do
+		! tap_gone "$tap_job" || continue
 		kill -TERM "$tap_job" && kill -CONT "$tap_job"
 		wait_up_to 10 tap_gone "$tap_job" || kill -KILL "$tap_job"
 		wait "$tap_job"
@@ -48,9 +49,10 @@ tap_end() {
 	rm -rf "$tmp"
 }
 
-# tap_gone PID: whether the process, a child of this shell, has ended
+# tap_gone PID: whether the process, a child of this shell, has ended; another process may have its number since then
 tap_gone() {
-	! grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
+	! awk -v parent=$$ '$1 == "State:" { state = $2 } $1 == "PPid:" { exit !(state !~ /[ZX]/ && $2 == parent) }' \
+		"/proc/$1/status" 2>/dev/null
 }
 
 # ok NAME

@@ -15,13 +15,15 @@
 
 [ "$(id -u)" -eq 0 ] || skip_all "a system of its own needs root"
 
-root=$build/tests/source/anywhere
+# In a directory that only root enters: other users must not find its programs, or plant files in it.
+root=$build/tests/source/anywhere/debian
 mirror=${NETOBS_MIRROR:-http://deb.debian.org/debian}
 packages=$(sed -nE 's/^(build|run|check)  +([a-z0-9+.-]+) .*/\2,/p' "$top/bootstrap" | tr -d '\n')gawk,locales
 
 # make_system: a minimal Debian with the packages that `./bootstrap check` installs, and those of the row root
 make_system() {
-	rm -rf --one-file-system "$root" "$root.packages"
+	rm -rf --one-file-system "$build/tests/source/anywhere"
+	mkdir -p "$build/tests/source" && mkdir -m 700 "$build/tests/source/anywhere" || return 1
 	mmdebstrap --quiet --mode=root --variant=minbase --include="$packages" bookworm "$root" "$mirror" &&
 		chroot "$root" localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 && chroot "$root" useradd -m walker &&
 		echo "$packages" >"$root.packages"
