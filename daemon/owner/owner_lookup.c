@@ -17,7 +17,6 @@
 
 #define LATEST_SETS   (OWNER_QUEUE_SIZE) /* a power of two */
 #define LATEST_WAYS   4u
-#define WORD_BITS     64u
 #define WAIT_NS	      20000000u /* longest wait for a reply */
 #define WAIT_SHARE    10u	/* waits take one part in so many of the time */
 #define WAIT_SAVED_NS (5u * WAIT_NS)
@@ -114,7 +113,7 @@ owner_lookup_new(const struct owner_lookup_limits *limits, uint64_t seed)
 	lookup->queue.table = owner_table_new(limits->endpoints, seed);
 	if (lookup->queue.table != NULL) {
 		slots = owner_table_slot_count(lookup->queue.table);
-		lookup->queue.referenced_words = slots / WORD_BITS;
+		lookup->queue.referenced_words = owner_referenced_words(slots);
 		lookup->queue.referenced = calloc(lookup->queue.referenced_words, sizeof *lookup->queue.referenced);
 	}
 	if (lookup->queue.referenced != NULL && owner_lookup_read_netns(&lookup->netns))
@@ -235,8 +234,8 @@ owner_lookup_is_pending(const struct owner_lookup *lookup, uint64_t hash)
 static void
 owner_lookup_mark_referenced(struct owner_lookup *lookup, uint32_t slot)
 {
-	_Atomic uint64_t *word = &lookup->queue.referenced[slot / WORD_BITS];
-	uint64_t bit = (uint64_t)1 << slot % WORD_BITS;
+	_Atomic uint64_t *word = &lookup->queue.referenced[slot / OWNER_WORD_BITS];
+	uint64_t bit = (uint64_t)1 << slot % OWNER_WORD_BITS;
 
 	if (atomic_load_explicit(word, memory_order_relaxed) & bit)
 		return;

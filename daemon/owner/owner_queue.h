@@ -17,6 +17,7 @@
 #include "daemon/owner/owner_table.h"
 
 #define OWNER_QUEUE_SIZE 8192u /* a power of two */
+#define OWNER_WORD_BITS	 64u	/* of a word of owner_queue.referenced */
 
 struct owner_request {
 	struct owner_key key;
@@ -38,6 +39,13 @@ struct owner_queue {
 	sem_t replied; /* the lookup thread has made progress while `reader_waits` */
 	struct owner_request requests[OWNER_QUEUE_SIZE];
 };
+
+/* Words of `referenced` of a table with so many slots. */
+static inline uint32_t
+owner_referenced_words(uint32_t slots)
+{
+	return (slots + OWNER_WORD_BITS - 1) / OWNER_WORD_BITS;
+}
 
 /* Whether request `a` was made before request `b`. */
 static inline bool

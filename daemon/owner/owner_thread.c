@@ -19,7 +19,6 @@
 #define REFRESH_SHARE	  4u   /* the same after a refresh round: at most a fifth of one CPU */
 #define SCAN_GAP_MS	  2u
 #define DUMP_GAP_MS	  500u
-#define WORD_BITS	  64u
 
 static uint64_t
 owner_thread_now_us(void)
@@ -280,7 +279,7 @@ owner_thread_refresh_word(struct owner_thread *thread, uint32_t word)
 	bits = atomic_exchange_explicit(&queue->referenced[word], 0, memory_order_acq_rel);
 	thread->refresh_any = true;
 	for (; bits != 0; bits &= bits - 1) {
-		uint32_t slot = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+		uint32_t slot = word * OWNER_WORD_BITS + (uint32_t)__builtin_ctzll(bits);
 
 		owner_table_touch(queue->table, slot);
 		if (thread->states[slot].retry_ms != 0)
@@ -304,7 +303,7 @@ owner_thread_refresh_step(struct owner_thread *thread)
 		thread->refresh_began = thread->now_ms;
 	}
 	while (thread->refresh_word < thread->queue->referenced_words &&
-	       thread->counters.refreshed - before < WORD_BITS)
+	       thread->counters.refreshed - before < OWNER_WORD_BITS)
 		owner_thread_refresh_word(thread, thread->refresh_word++);
 	ended = owner_thread_now_us();
 	thread->refresh_us += ended - began;

@@ -11,10 +11,25 @@
 /* Indices are 16 bits wide; 0 means none. */
 #define INDEX_MAX 65534u
 
+/* Entries of the arrays that such an index selects from. */
+#define FRAGMENT_INDEX_SPACE ((size_t)FRAGMENTS_MAX + 1)
+
+static size_t
+datagram_index_space(const struct reassembly_limits *limits)
+{
+	return (size_t)limits->datagrams + 1;
+}
+
 static uint32_t
 reassembly_blocks_for(const struct reassembly_limits *limits)
 {
 	return limits->bytes / BLOCK_SIZE;
+}
+
+static size_t
+block_index_space(const struct reassembly_limits *limits)
+{
+	return (size_t)reassembly_blocks_for(limits) + 1;
 }
 
 /* Number of hash buckets: a power of two, at least the number of datagrams. */
@@ -31,9 +46,9 @@ reassembly_buckets_for(const struct reassembly_limits *limits)
 size_t
 reassembly_memory_size(const struct reassembly_limits *limits)
 {
-	return sizeof(struct reassembly) + (limits->datagrams + 1) * sizeof(struct datagram) +
-	       (size_t)(reassembly_blocks_for(limits) + 1) * (BLOCK_SIZE + sizeof(uint16_t)) +
-	       (FRAGMENTS_MAX + 1) * sizeof(struct stored_fragment) + reassembly_buckets_for(limits) * sizeof(uint16_t);
+	return sizeof(struct reassembly) + datagram_index_space(limits) * sizeof(struct datagram) +
+	       block_index_space(limits) * (BLOCK_SIZE + sizeof(uint16_t)) +
+	       FRAGMENT_INDEX_SPACE * sizeof(struct stored_fragment) + reassembly_buckets_for(limits) * sizeof(uint16_t);
 }
 
 static bool
@@ -76,10 +91,10 @@ reassembly_new(const struct reassembly_limits *limits, uint64_t seed, reassembly
 	r->report = report;
 	r->context = context;
 	r->bucket_mask = reassembly_buckets_for(limits) - 1;
-	r->datagrams = calloc(limits->datagrams + 1, sizeof *r->datagrams);
-	r->bytes = calloc(reassembly_blocks_for(limits) + 1, BLOCK_SIZE);
-	r->block_next = calloc(reassembly_blocks_for(limits) + 1, sizeof *r->block_next);
-	r->fragments = calloc(FRAGMENTS_MAX + 1, sizeof *r->fragments);
+	r->datagrams = calloc(datagram_index_space(limits), sizeof *r->datagrams);
+	r->bytes = calloc(block_index_space(limits), BLOCK_SIZE);
+	r->block_next = calloc(block_index_space(limits), sizeof *r->block_next);
+	r->fragments = calloc(FRAGMENT_INDEX_SPACE, sizeof *r->fragments);
 	r->buckets = calloc(r->bucket_mask + 1, sizeof *r->buckets);
 	if (r->datagrams == NULL || r->bytes == NULL || r->block_next == NULL || r->fragments == NULL ||
 	    r->buckets == NULL) {

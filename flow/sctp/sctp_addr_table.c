@@ -24,6 +24,13 @@ sctp_addrs_for(uint32_t flows)
 	return records;
 }
 
+/* Entries of the array of address records: index 0 is none. */
+static size_t
+sctp_addr_index_space(uint32_t flows)
+{
+	return (size_t)sctp_addrs_for(flows) + 1;
+}
+
 /* Number of hash buckets: a power of two, at least half the number of records. */
 static uint32_t
 sctp_tag_buckets_for(uint32_t flows)
@@ -38,7 +45,7 @@ sctp_tag_buckets_for(uint32_t flows)
 size_t
 sctp_addr_table_memory_size(uint32_t flows)
 {
-	return sizeof(struct sctp_addr_table) + ((size_t)sctp_addrs_for(flows) + 1) * sizeof(struct sctp_addrs) +
+	return sizeof(struct sctp_addr_table) + sctp_addr_index_space(flows) * sizeof(struct sctp_addrs) +
 	       sctp_tag_buckets_for(flows) * sizeof(uint32_t);
 }
 
@@ -50,7 +57,7 @@ sctp_addr_table_new(uint32_t flows)
 	if (addr_table == NULL)
 		return NULL;
 	addr_table->capacity = sctp_addrs_for(flows);
-	addr_table->addrs = calloc((size_t)addr_table->capacity + 1, sizeof *addr_table->addrs);
+	addr_table->addrs = calloc(sctp_addr_index_space(flows), sizeof *addr_table->addrs);
 	addr_table->bucket_mask = sctp_tag_buckets_for(flows) - 1;
 	addr_table->buckets = calloc(addr_table->bucket_mask + 1, sizeof *addr_table->buckets);
 	if (addr_table->addrs == NULL || addr_table->buckets == NULL) {

@@ -19,10 +19,11 @@ static struct app_flow_sizes
 app_flow_sizes_for(const struct app_reader *reader, uint32_t all)
 {
 	struct app_flow_sizes sizes = {.state = (reader->state_size + 63) & ~(size_t)63};
+	size_t index_space = (size_t)all + 1;
 
-	sizes.entries = (all + (size_t)1) * sizeof(struct app_flow);
-	sizes.states = (all + (size_t)1) * sizes.state;
-	sizes.histories = (all + (size_t)1) * 2 * reader->history_size;
+	sizes.entries = index_space * sizeof(struct app_flow);
+	sizes.states = index_space * sizes.state;
+	sizes.histories = index_space * 2 * reader->history_size;
 	sizes.buckets = 2 * (size_t)all * sizeof(uint32_t);
 	return sizes;
 }

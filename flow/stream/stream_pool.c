@@ -5,7 +5,11 @@
 
 #include "flow/memory.h"
 
-#define BYTES_SIZE ((size_t)(STREAM_POOL_BLOCKS + 1) * STREAM_BLOCK)
+/* Entries of the arrays of blocks and segments: index 0 is none. */
+#define BLOCK_INDEX_SPACE   ((size_t)STREAM_POOL_BLOCKS + 1)
+#define SEGMENT_INDEX_SPACE ((size_t)STREAM_POOL_SEGMENTS + 1)
+
+#define BYTES_SIZE (BLOCK_INDEX_SPACE * STREAM_BLOCK)
 
 struct stream_pool *
 stream_pool_new(void)
@@ -15,8 +19,8 @@ stream_pool_new(void)
 	if (pool == NULL)
 		return NULL;
 	pool->bytes = memory_reserve(BYTES_SIZE);
-	pool->block_next = calloc(STREAM_POOL_BLOCKS + 1, sizeof pool->block_next[0]);
-	pool->segments = calloc(STREAM_POOL_SEGMENTS + 1, sizeof pool->segments[0]);
+	pool->block_next = calloc(BLOCK_INDEX_SPACE, sizeof pool->block_next[0]);
+	pool->segments = calloc(SEGMENT_INDEX_SPACE, sizeof pool->segments[0]);
 	if (pool->bytes == NULL || pool->block_next == NULL || pool->segments == NULL) {
 		stream_pool_free(pool);
 		return NULL;
@@ -38,8 +42,8 @@ stream_pool_free(struct stream_pool *pool)
 size_t
 stream_pool_memory_size(void)
 {
-	return sizeof(struct stream_pool) + BYTES_SIZE + (STREAM_POOL_BLOCKS + 1) * sizeof(uint16_t) +
-	       (STREAM_POOL_SEGMENTS + 1) * sizeof(struct queued_segment);
+	return sizeof(struct stream_pool) + BYTES_SIZE + BLOCK_INDEX_SPACE * sizeof(uint16_t) +
+	       SEGMENT_INDEX_SPACE * sizeof(struct queued_segment);
 }
 
 const struct stream_counters *

@@ -49,6 +49,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most); /* of libFuzze
 #define HEADER	      (1 + OPTION_BYTES)
 #define ARGUMENTS_MAX 48u
 #define HEAP_MAX      (1u << 18)
+#define CACHE_LINE    64u
 #define CAPTURE_MAX   (1u << 18) /* a pipe can hold it */
 
 /* Descriptors that a run may leave open, because they live as long as its process: /proc/self/statm. */
@@ -237,17 +238,37 @@ private_copy_remove(struct private_copy *copy)
 	(void)copy;
 }
 
-/* The tables of a few flows are on the heap, where AddressSanitizer checks their bounds.  Larger memory is that of
- * pools, whose size depends on no option. */
+/* Bytes of the pages of larger memory, without the one behind it. */
+static size_t
+memory_mapped(size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+/* Bytes between the first page and larger memory, which is aligned to a cache line. */
+static size_t
+memory_offset(size_t size)
+{
+	return (memory_mapped(size) - size) / CACHE_LINE * CACHE_LINE;
+}
+
+/* The tables of a few flows are on the heap, where AddressSanitizer checks their bounds.  Larger memory, that of pools,
+ * ends before a page that cannot be accessed. */
 void *
 memory_reserve(size_t size)
 {
-	void *memory;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), mapped = memory_mapped(size);
+	uint8_t *memory;
 
 	if (size <= HEAP_MAX)
 		return calloc(1, size);
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return memory == MAP_FAILED ? NULL : memory;
+	memory = mmap(NULL, mapped + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	must(mprotect(memory + mapped, page, PROT_NONE) == 0);
+	return memory + memory_offset(size);
 }
 
 void *
@@ -269,7 +290,7 @@ memory_release(void *memory, size_t size)
 	if (size <= HEAP_MAX)
 		free(memory);
 	else if (memory != NULL)
-		munmap(memory, size);
+		must(munmap((uint8_t *)memory - memory_offset(size), memory_mapped(size) + memory_mapped(1)) == 0);
 }
 
 ssize_t

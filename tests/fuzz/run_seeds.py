@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""run_seeds.py DIRECTORY flows|options CAPTURE...: inputs of fuzz_run, always the same ones.
+"""run_seeds.py DIRECTORY flows|LIMIT|options CAPTURE...: inputs of fuzz_run, always the same ones.
 
 flows: every output at once.  The limit of flows is each of 16 to 40 in turn over the CAPTUREs, and each of them over a
-capture that is made here, which has more connections than that.  options: options at random over the beginnings of the
-CAPTUREs.
+capture that is made here, which has more connections than that.  LIMIT: the same with this limit over all CAPTUREs.
+options: options at random over the beginnings of the CAPTUREs.
 """
+import functools
 import gzip
 import pathlib
 import random
@@ -17,7 +18,7 @@ COMPARED = 8
 # Places of option bytes, in the order in which fuzz_run.c reads them.
 FLOWS, SPLIT, FORMULAS, RECORDINGS, OUTPUTS = 0, 13, 14, 16, 22
 LIMITS = range(16, 41)
-LONG, SHORT = 60000, 12000
+LONGEST, LONG, SHORT = 250000, 60000, 12000  # bytes; the first is what fuzz_run takes
 
 
 # ------------------------------------------------------------------------------------------------- many connections
@@ -97,19 +98,32 @@ def every_output(flows):
     """All outputs of one run: two formulas, two recordings, the flight recorder, JSON lines and records."""
     options = bytearray(OPTION_BYTES)
     options[FLOWS] = flows - 16
-    options[FORMULAS:FORMULAS + 2] = 1, 1
-    options[RECORDINGS:RECORDINGS + 6] = 1, 1, 0, flows % 3, 0, 0
+    options[FORMULAS:FORMULAS + 2] = 1 + flows % 4, 1 + flows % 3
+    options[RECORDINGS:RECORDINGS + 6] = 1 + flows % 7, 1 + flows % 6, flows % 3, flows % 3, flows // 3 % 3, flows // 9 % 3
     options[OUTPUTS:OUTPUTS + 4] = 1, 0, 1, 1
     options[OUTPUTS + 8] = 1
+    return bytes(options)
+
+
+def split(flows):
+    options = bytearray(OPTION_BYTES)
+    options[FLOWS] = flows - 16
+    options[SPLIT:SPLIT + 2] = 1, 2
     return bytes(options)
 
 
 def flows_seeds(captures):
     for flows in LIMITS:
         yield f"crowd-{flows}", bytes([flows % 4 | COMPARED]) + every_output(flows) + crowd()
+        yield f"split-{flows}", bytes([(0, 2, 3)[flows % 3]]) + split(flows) + crowd()
     for number, (name, capture) in enumerate(captures):
         flows = LIMITS[number % len(LIMITS)]
         yield name, bytes([number % 4]) + every_output(flows) + capture[:LONG]
+
+
+def limit_seeds(flows, captures):
+    for number, (name, capture) in enumerate(captures):
+        yield f"{number}-{name}", bytes([number % 4]) + every_output(flows) + capture[:LONGEST]
 
 
 def options_seeds(captures):
@@ -126,7 +140,8 @@ def read(path):
 
 
 def main():
-    directory, seeds = pathlib.Path(sys.argv[1]), {"flows": flows_seeds, "options": options_seeds}[sys.argv[2]]
+    directory, kind = pathlib.Path(sys.argv[1]), sys.argv[2]
+    seeds = {"flows": flows_seeds, "options": options_seeds}.get(kind) or functools.partial(limit_seeds, int(kind))
     directory.mkdir(exist_ok=True)
     captures = [(pathlib.Path(path).name, read(path)) for path in sorted(sys.argv[3:])]
     for name, seed in seeds(captures):
