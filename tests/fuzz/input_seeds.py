@@ -125,6 +125,8 @@ def decompress_seeds(paths):
     packed.append(packed[1] + b"garbage")
     # A damaged frame of zstd 0.7, for which libzstd counts bytes that it has not written.
     packed.append(zstd_frame(b"xx") + bytes.fromhex("27b52ffd00001101000000001000 00a018000000c300001f8b"))
+    # An empty block that claims to be compressed: libzstd refuses it only if it is given the whole frame.
+    packed.append(bytes.fromhex("28b52ffd2018 040000c30000d4"))
     packed.append(b"\x1f\x8b\x08\x1c\x00\x00\x00\x00\x00\x03\x02\x00abname\x00comment\x00" + packed[1][10:])
     packed += [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x1f\x8b" + packed[2], b"\x28\xb5\x2f\xfd" + packed[1]]
     for text in packed:
