@@ -2,16 +2,18 @@
 
 # Without sanitizers most faults go unnoticed.
 sanitizers_tests += \
-	%D%/fuzz.sh
+	%D%/fuzz.sh \
+	%D%/mutations.sh
 
 # Both compile the tree again: the memory sanitizer, and what a continuous-fuzzing service builds.
 all_tests += \
 	%D%/continuous.sh \
 	%D%/memory.sh
 
-# Frames of $NETOBS_SHARED, whose content changes.
+# Captures of $NETOBS_SHARED, whose content changes; damage that is another one at each run.
 all_sanitizers_tests += \
-	%D%/fuzz_shared.sh
+	%D%/fuzz_shared.sh \
+	%D%/mutations_all.sh
 
 # Linked with libFuzzer after configure --enable-fuzzing, otherwise with a driver that replays files: a plain test either way.
 fuzz_targets = \
