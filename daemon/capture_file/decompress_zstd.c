@@ -35,9 +35,9 @@ zstd_start(void)
 	return NULL;
 }
 
-/* A frame that is given as a whole is decompressed by another function of libzstd, which refuses some damaged blocks that
- * the one for pieces accepts: whether a file is damaged would depend on how a pipe cuts it.  So the first byte of a
- * frame is given alone. */
+/* A frame that is given as a whole is decompressed by another function of libzstd, which refuses some damaged blocks
+ * that the one for pieces accepts: whether a file is damaged would depend on how a pipe cuts it.  So the first byte of
+ * a frame is given alone. */
 static size_t
 zstd_decompress(struct zstd *zstd, ZSTD_outBuffer *out, ZSTD_inBuffer *in)
 {

@@ -48,7 +48,8 @@ reassembly_memory_size(const struct reassembly_limits *limits)
 {
 	return sizeof(struct reassembly) + datagram_index_space(limits) * sizeof(struct datagram) +
 	       block_index_space(limits) * (BLOCK_SIZE + sizeof(uint16_t)) +
-	       FRAGMENT_INDEX_SPACE * sizeof(struct stored_fragment) + reassembly_buckets_for(limits) * sizeof(uint16_t);
+	       FRAGMENT_INDEX_SPACE * sizeof(struct stored_fragment) +
+	       reassembly_buckets_for(limits) * sizeof(uint16_t);
 }
 
 static bool

@@ -25,7 +25,10 @@ mutations() {
 # A program that prints what it reads, which is no text, and says that all is well.
 mkdir "$tmp/wrong"
 cp "$build/netobs" "$tmp/wrong"
-printf '#!/bin/sh\ncat "$tests_capture"\n' >"$tmp/wrong/netobsd"
+cat >"$tmp/wrong/netobsd" <<'EOF'
+#!/bin/sh
+cat "$tests_capture"
+EOF
 cp "$tmp/wrong/netobsd" "$tmp/wrong/netobs-report"
 chmod 755 "$tmp/wrong"/*
 tests_capture=$(capture smb.pcap)

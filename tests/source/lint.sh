@@ -29,7 +29,7 @@ if have codespell; then
 	check "spelling" codespell --quiet-level 3 --ignore-words-list "ba,fo,fro,hist,inout,nd,ot,som,stap,te,tha,ue,upto,wit" \
 		--skip '*.pcap,*.pcapng,*.out,*.dmp,*.cap,*.gz,*.zst' \
 		usdt engine dissect flow probes formulas records recorder apps daemon page tools conf man scripts tests bench bootstrap configure.ac Makefile.am \
-		README.md CONTRIBUTING.md GLOSSARY.md NEWS
+		README.md CONTRIBUTING.md GLOSSARY.md SECURITY.md NEWS
 else
 	skip "spelling" "codespell is not installed"
 fi

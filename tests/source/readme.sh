@@ -93,7 +93,7 @@ named() {
 }
 
 cd "$top" || exit 99
-set -- README.md CONTRIBUTING.md GLOSSARY.md bench/NOTES.md tests/reference/README.md
+set -- README.md CONTRIBUTING.md GLOSSARY.md SECURITY.md bench/NOTES.md tests/reference/README.md
 named "$@" >"$tmp/named"
 while read -r path; do
 	[ -e "$path" ] || [ -e "$path.c" ] || grep -nF -- "$path" "$@" | head -n 1
