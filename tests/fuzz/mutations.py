@@ -4,8 +4,9 @@
 
 Each run takes one of the CAPTUREs, or the frames of two, damages the frames, the file, or the compressed file, and reads
 it in one of the modes of netobsd, netobs-report and netobs conns.  A run must end by itself with a documented status,
-within limits of processor time and output; a failure has a message; what is printed has no control bytes, is UTF-8, and
-as JSON is JSON; a capture that it has written can be read.  A program with sanitizers must not report anything.
+within limits of processor time and output; a failure has a message; what is printed is ASCII, or in JSON and pages
+UTF-8, without control characters, and as JSON is JSON; a capture that it has written can be read.  A program with
+sanitizers must not report anything.
 
 Number and seed give the run: COUNT may be FIRST-LAST.  The input of a run that fails stays in DIRECTORY, with the command.
 """
@@ -20,6 +21,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import unicodedata
 
 CAPTURE_MAX = 60000  # bytes of an input
 CPU_MAX = 60  # seconds of processor time of a run, which takes less than one
@@ -351,17 +353,20 @@ def execute(run, build, directory):
 
 # --------------------------------------------------------------------------------------------------------- what is wrong
 
-CONTROL = {code: None for code in [*range(0x20), *range(0x7F, 0xA0)] if code not in (9, 10)}
+def is_hidden(character):
+    """Whether it controls a terminal, or is not shown, or changes the direction of text."""
+    return character not in "\t\n" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 
-def text_fault(name, data):
+def text_fault(name, data, ascii_only):
     try:
-        text = data.decode()
+        text = data.decode("ascii" if ascii_only else "utf-8")
     except UnicodeDecodeError as error:
-        return f"{name} is not UTF-8: {data[max(error.start - 20, 0):error.start + 20]!r}"
-    if len(text.translate(CONTROL)) != len(text):
-        at = next(i for i, c in enumerate(text) if ord(c) in CONTROL)
-        return f"{name} has a control character: {text[max(at - 20, 0):at + 20]!r}"
+        return f"{name} is not {error.encoding}: {data[max(error.start - 20, 0):error.start + 20]!r}"
+    for character in sorted(set(text)):
+        if is_hidden(character):
+            at = text.index(character)
+            return f"{name} has a hidden character: {text[max(at - 20, 0):at + 20]!r}"
     return None
 
 
@@ -393,7 +398,8 @@ def fault(run, status, build, directory):
         return f"status {status} without a message"
     if b"File too large" in err or max(len(out), len(err)) >= OUTPUT_MAX:
         return "unlimited output"
-    return (text_fault("standard output", out) or text_fault("standard error", err) or (json_fault(out) if run.json else None) or
+    return (text_fault("standard output", out, not run.json and run.kind != "report") or text_fault("standard error", err, True) or
+            (json_fault(out) if run.json else None) or
             (status != 1 and written_fault(build, directory)) or None)
 
 
