@@ -66,7 +66,7 @@ fails "misspelt script" 1 "no script is called tcpsnop (did you mean tcpsnoop?);
 fails "misspelt script, its help" 1 "no script is called webcon (did you mean webconn?); netobs --list" --help webcon
 fails "misspelt option" 1 "unknown option --prnt (did you mean --print?)" webconn --prnt
 fails "no such file" 1 "cannot read /nonsense" webconn -r /nonsense
-fails "control characters" 1 "cannot read /nonsense?.31m" webconn -r "$(printf '/nonsense\033[31m')"
+fails "control characters" 1 'cannot read /nonsense\\x1b.31m' webconn -r "$(printf '/nonsense\033[31m')"
 fails "no such process" 1 "^netobs: no process has the id 999999999$" webconn -p 999999999
 fails "no process at all" 1 "^netobs: no process has the id 0$" webconn -p 0
 fails "no such option" 1 "unknown option --nonsense" webconn --nonsense

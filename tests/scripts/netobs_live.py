@@ -14,6 +14,7 @@ its arguments, with the output in OUT/out and OUT/err, makes traffic until it ha
                                                     the signal at once
 """
 import os
+import re
 import signal
 import socket
 import struct
@@ -83,7 +84,7 @@ def process(out, *command):
             kept.append(socket.create_connection(("127.0.0.1", 7777)))
             kept.append(server.accept()[0])
             time.sleep(0.2)  # no event: the interval between two connections
-            if len(kept) > 400 or " %d python3" % os.getpid() in printed(out):
+            if len(kept) > 400 or re.search(r"^ *\d+ +%d " % os.getpid(), printed(out), re.M):
                 netobs.terminate()
                 netobs.wait()
     print(os.getpid())

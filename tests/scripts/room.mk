@@ -7,6 +7,7 @@ check_tests += \
 	%D%/completion.sh \
 	%D%/conns.sh \
 	%D%/formulas.sh \
+	%D%/names.sh \
 	%D%/netobs.sh \
 	%D%/scripts.sh \
 	%D%/translate.sh
@@ -16,6 +17,7 @@ all_tests += \
 	%D%/answers.sh \
 	%D%/d_dtrace.sh \
 	%D%/formulas_traced.sh \
+	%D%/names_traced.sh \
 	%D%/netobs_traced.sh \
 	%D%/scripts_traced.sh \
 	%D%/translate_traced.sh

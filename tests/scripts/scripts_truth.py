@@ -18,6 +18,12 @@ import sys
 FIRINGS = []
 
 
+def shown(name):
+    """A part of a key as netobs(1) shows it: bytes other than printable ASCII as \\xNN, backslashes doubled."""
+    return "".join(chr(byte) if 32 <= byte < 127 and byte != 92 else "\\\\" if byte == 92 else "\\x%02x" % byte
+                   for byte in str(name).encode())
+
+
 def of(*probes):
     """The arguments of each firing of these probes."""
     return (firing["args"] for firing in FIRINGS if firing["probe"] in probes)
@@ -34,7 +40,7 @@ class Map:
         self.values[key].append(value)
 
     def label(self, key):
-        return "@" + self.name + ("[%s]" % ", ".join(map(str, key)) if key else "")
+        return "@" + self.name + ("[%s]" % ", ".join(map(shown, key)) if key else "")
 
     def sums(self):
         return ["%s: %d" % (self.label(key), sum(values)) for key, values in self.values.items()]
