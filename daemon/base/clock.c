@@ -6,25 +6,36 @@
 /* A smaller difference is no step: clocks are slewed. */
 #define STEP_MIN_NS 100000000u
 
-/* Longest time between the readings of the two clocks: the thread may be preempted between them. */
+/* Longest time between the readings of the two clocks: the thread may be preempted, or the process or machine paused,
+ * between them.  The clocks are then read again, at most so often. */
 #define READING_MAX_NS 10000000u
+#define READINGS_MAX   8u
+
+/* Reads CLOCK_REALTIME, and its difference to CLOCK_BOOTTIME.  False if there was a pause between the readings. */
+static bool
+host_clock_read_difference(uint64_t *now, uint64_t *difference)
+{
+	uint64_t before = clock_read_ns(CLOCK_BOOTTIME);
+
+	*now = clock_realtime_ns();
+	*difference = *now - before;
+	return clock_read_ns(CLOCK_BOOTTIME) - before <= READING_MAX_NS;
+}
 
 uint64_t
 host_clock_read(struct host_clock *clock)
 {
-	uint64_t before = clock_read_ns(CLOCK_BOOTTIME);
-	uint64_t now = clock_realtime_ns();
-	uint64_t step = now - before - clock->difference;
-	bool known = clock->now != 0;
+	bool known = clock->now != 0, exact = false;
+	uint64_t difference, step;
 
-	if (known && step + STEP_MIN_NS <= 2ull * STEP_MIN_NS) {
-		clock->now = now;
-		clock->difference += step; /* slewed */
-		return 0;
-	}
-	if (known && clock_read_ns(CLOCK_BOOTTIME) - before > READING_MAX_NS)
-		return 0; /* preempted: the next call decides */
-	clock->now = now;
-	clock->difference = now - before;
-	return known ? step : 0;
+	for (unsigned readings = 0; !exact && readings < READINGS_MAX; readings++)
+		exact = host_clock_read_difference(&clock->now, &difference);
+	step = difference - clock->difference;
+	if (!exact && known)
+		return 0; /* the next call decides */
+	clock->difference = difference;
+	if (!known || step + STEP_MIN_NS <= 2ull * STEP_MIN_NS)
+		return 0; /* slewed */
+	clock->steps++;
+	return step;
 }

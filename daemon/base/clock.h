@@ -33,6 +33,7 @@ clock_realtime_ns(void)
 struct host_clock {
 	uint64_t now;	     /* CLOCK_REALTIME when it was read last, ns since the epoch */
 	uint64_t difference; /* between the two clocks, modulo 2^64 */
+	unsigned steps;	     /* so far */
 };
 
 /* Reads the clock.  Returns by how much it was stepped since the last call, modulo 2^64; 0 if it was not. */

@@ -203,16 +203,6 @@ live_flush_output(struct live *live)
 	batch_stop_printing(live->batch);
 }
 
-/* Reads the host's clock, before frames are read: their time stamps are not later. */
-static void
-live_read_host_clock(struct live *live)
-{
-	uint64_t step = host_clock_read(&live->host_clock);
-
-	live->host_clock_steps += step != 0;
-	batch_set_host_clock(live->batch, live->host_clock.now, step);
-}
-
 /* Callback of both watches of an interface. */
 static void
 live_interface_read(void *context)
@@ -221,7 +211,6 @@ live_interface_read(void *context)
 	struct live *live = interface->live;
 	int read;
 
-	live_read_host_clock(live);
 	read = live_interface_dispatch(interface);
 	interface->has_backlog = read == FRAMES_PER_DISPATCH;
 	live_flush_output(live);
@@ -302,12 +291,31 @@ live_end_fanout_join(struct live *live, uint64_t now)
 			live->interfaces[i].fanout_since = 0;
 }
 
+/* Reads all interfaces, then advances packet time.  If the process was not scheduled for a while, unread frames may be
+ * older than the lag: they are read before.  If it is paused here, frames arrive meanwhile that are later than `now`.
+ * They do not mean that the clock was set, so the clock is read again. */
+static void
+live_advance(struct live *live)
+{
+	unsigned steps;
+	uint64_t now;
+
+	batch_read_host_clock(live->batch, &live->host_clock);
+	now = live->host_clock.now;
+	steps = live->host_clock.steps;
+	if (!live_read_all(live))
+		return;
+	batch_read_host_clock(live->batch, &live->host_clock);
+	if (live->host_clock.steps != steps)
+		return;
+	live_end_fanout_join(live, now);
+	batch_advance_clock(live->batch, now - CLOCK_LAG_NS);
+}
+
 static void
 live_on_tick(void *context)
 {
 	struct live *live = context;
-	unsigned steps;
-	uint64_t now;
 
 	if (live->config->on_demand)
 		live_check_demand(live);
@@ -316,15 +324,7 @@ live_on_tick(void *context)
 		watch_arm_timer(live->tick, DEMAND_POLL_NS);
 		return;
 	}
-	/* If the process was not scheduled for a while, unread frames may be older than the lag: read them before the
-	 * packet clock advances. */
-	live_read_host_clock(live);
-	now = live->host_clock.now;
-	steps = live->host_clock_steps;
-	if (live_read_all(live) && live->host_clock_steps == steps) {
-		live_end_fanout_join(live, now);
-		batch_advance_clock(live->batch, now - CLOCK_LAG_NS);
-	}
+	live_advance(live);
 	live_flush_output(live);
 	live_counters(&live->input);
 	watch_arm_timer(live->tick, batch_has_output(live->batch) ? OUTPUT_TICK_NS : TICK_NS);
@@ -407,6 +407,7 @@ live_run(struct input *input, struct batch *batch)
 	struct live *live = (struct live *)input;
 
 	live->batch = batch;
+	batch_read_host_clock(batch, &live->host_clock);
 	batch_populate_flows(batch, FLOWS_POPULATED / (unsigned)live->config->workers);
 	live->tick = loop_watch_timer(live->loop, live_on_tick, live);
 	if (live->tick == NULL || !watch_arm_timer(live->tick, TICK_NS)) {

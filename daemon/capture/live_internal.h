@@ -51,7 +51,6 @@ struct live {
 	struct batch *batch; /* NULL until the input runs */
 	struct watch *tick;
 	struct host_clock host_clock;
-	unsigned host_clock_steps;
 	bool waited_for_tracer;	 /* there was a wait for a tracer between opening and running */
 	bool suspended;		 /* capture is suspended because no tracer is attached (--on-demand) */
 	unsigned idle_ticks;	 /* ticks since a tracer was last attached */

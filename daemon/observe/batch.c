@@ -150,11 +150,10 @@ batch_poll_tracers(struct batch *batch)
 }
 
 void
-batch_set_host_clock(struct batch *batch, uint64_t now, uint64_t step)
+batch_read_host_clock(struct batch *batch, struct host_clock *clock)
 {
-	if (step != 0)
-		batch_flush(batch);
-	observer_set_host_clock(batch->observer, now, step);
+	batch_flush(batch);
+	observer_read_host_clock(batch->observer, clock);
 }
 
 void

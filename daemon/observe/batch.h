@@ -21,6 +21,7 @@
 #define BATCH_FRAMES 128u
 
 struct batch;
+struct host_clock;
 
 /* `observer` and `printer` (NULL: none) are borrowed.  NULL if out of memory. */
 struct batch *batch_new(struct observer *observer, struct printer *printer);
@@ -65,8 +66,8 @@ void batch_advance_clock(struct batch *batch, uint64_t now);
 /* While capture is suspended: notices tracers that attach and detach. */
 void batch_poll_tracers(struct batch *batch);
 
-/* Live: observes the frames taken so far; the host's clock is `now` and was stepped by `step` ns. */
-void batch_set_host_clock(struct batch *batch, uint64_t now, uint64_t step);
+/* Live: observes the frames taken so far, then reads the host's clock; see observer_read_host_clock(). */
+void batch_read_host_clock(struct batch *batch, struct host_clock *clock);
 
 /* Observes all frames taken so far, because the next one may be far. */
 void batch_flush_held(struct batch *batch);

@@ -363,6 +363,8 @@ observe_timed_batch(struct observer *o, const struct frame *frames, unsigned cou
 	uint64_t observed = o->counters.frames, bytes = o->counters.bytes, slow = o->slow_frames;
 
 	engine_batch_start(o->worker, count, oldest);
+	if (o->host_clock != NULL)
+		observer_read_host_clock(o, o->host_clock);
 	if (o->clock.host_now != 0) {
 		capture_lag_add(&o->lag, o->clock.host_now, oldest);
 		o->counters.lag_us = capture_lag_us(&o->lag);
@@ -392,7 +394,8 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 void
 observer_advance_clock(struct observer *o, uint64_t now)
 {
-	o->clock.host_now = now;
+	if (now > o->clock.host_now)
+		o->clock.host_now = now;
 	if (packet_clock_advance(&o->clock, now) == PACKET_CLOCK_STEP)
 		observe_count_clock_step(o);
 	observer_check_probes(o);
@@ -418,6 +421,15 @@ observer_set_host_clock(struct observer *o, uint64_t now, uint64_t step)
 		return;
 	packet_clock_step(&o->clock, step);
 	observe_count_clock_step(o);
+}
+
+void
+observer_read_host_clock(struct observer *o, struct host_clock *clock)
+{
+	uint64_t step = host_clock_read(clock);
+
+	o->host_clock = clock;
+	observer_set_host_clock(o, clock->now, step);
 }
 
 void

@@ -20,6 +20,7 @@
 struct app_layer;
 struct batch_times;
 struct frame_listener;
+struct host_clock;
 struct observer;
 struct owner_lookup;
 struct printer;
@@ -117,6 +118,10 @@ void observer_poll_tracers(struct observer *observer);
 
 /* Live: the host's clock is `now`; it was stepped by `step` ns, modulo 2^64, since the last call. */
 void observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t step);
+
+/* Live: reads the host's clock, now and whenever frames are observed: time stamps of frames that have been read are not
+ * later.  `clock` is borrowed. */
+void observer_read_host_clock(struct observer *observer, struct host_clock *clock);
 
 /* Starts or stops keeping connection records (flow/record/flow_record.h), between two calls of observe_frames().  False
  * with errno if out of address space. */

@@ -52,6 +52,7 @@ struct observer {
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up */
 	struct app_layer *app_layer;
 	struct packet_clock clock;
+	struct host_clock *host_clock; /* live: borrowed; NULL for files */
 	struct capture_lag lag;
 	struct batch_times times;
 	struct held_frames *held;      /* frames that wait for a decision of the clock, NULL none */

@@ -42,20 +42,31 @@ packet_clock_decide_other(struct packet_clock *clock, uint64_t ts)
 	return PACKET_CLOCK_STEP;
 }
 
+/* Whether packet time is ahead of the host's clock. */
+static bool
+packet_clock_is_ahead(const struct packet_clock *clock)
+{
+	return clock->now > clock->host_now + PACKET_CLOCK_TOLERANCE_NS + clock->offset;
+}
+
 /* Live: a time stamp is valid unless it is later than the host's clock.  An earlier one than packet time is out of
- * order, unless packet time itself is ahead of the host's clock. */
+ * order, unless packet time itself is ahead of the host's clock, or the frame waited behind those of another interface
+ * since all interfaces were read. */
 static enum packet_clock_verdict
 packet_clock_decide_live(struct packet_clock *clock, uint64_t ts)
 {
-	uint64_t latest = clock->host_now + PACKET_CLOCK_TOLERANCE_NS;
-	uint64_t host = latest + clock->offset;
+	uint64_t time = ts + clock->offset;
 
-	if (ts > latest)
+	if (ts > clock->host_now + PACKET_CLOCK_TOLERANCE_NS)
 		return PACKET_CLOCK_STRAY;
-	if (ts + clock->offset < clock->now)
-		return clock->now > host ? packet_clock_follow(clock, ts) : PACKET_CLOCK_STRAY;
-	clock->now = ts + clock->offset;
-	return PACKET_CLOCK_REGULAR;
+	if (time >= clock->now) {
+		clock->now = time;
+		return PACKET_CLOCK_REGULAR;
+	}
+	if (packet_clock_is_ahead(clock))
+		return packet_clock_follow(clock, ts);
+	return clock->complete != 0 && time + PACKET_CLOCK_TOLERANCE_NS >= clock->complete ? PACKET_CLOCK_REGULAR
+											   : PACKET_CLOCK_STRAY;
 }
 
 /* Whether time returns from the irregular time stamp to where it was. */
@@ -142,9 +153,9 @@ packet_clock_advance(struct packet_clock *clock, uint64_t now)
 
 	if (time > clock->step_at + PACKET_CLOCK_NARROW_NS)
 		clock->narrow_bits = 0;
-	if (time >= clock->now) {
-		clock->now = time;
-		return PACKET_CLOCK_REGULAR;
-	}
-	return clock->now - time > PACKET_CLOCK_TOLERANCE_NS ? packet_clock_follow(clock, now) : PACKET_CLOCK_REGULAR;
+	clock->complete = time;
+	if (time < clock->now)
+		return packet_clock_is_ahead(clock) ? packet_clock_follow(clock, now) : PACKET_CLOCK_REGULAR;
+	clock->now = time;
+	return PACKET_CLOCK_REGULAR;
 }

@@ -7,7 +7,7 @@
  * Files: the frames behind an irregular time stamp decide.  If time returns, the stamp is ignored; if it does not, a
  * later stamp is a gap in the traffic, and an earlier one a step.  Time runs away if blocks of frames that are not in
  * order are taken for gaps and steps in turn, so a step soon after another needs more frames.  Live: the host's clock
- * decides (see `host_now`).
+ * decides (see `host_now`), which is read again after frames were read: a pause of the process or machine is no step.
  */
 #ifndef NETOBS_DAEMON_OBSERVE_PACKET_CLOCK_H
 #define NETOBS_DAEMON_OBSERVE_PACKET_CLOCK_H
@@ -40,7 +40,8 @@ struct packet_clock {
 	uint64_t now;	       /* latest packet time, ns */
 	uint64_t offset;       /* packet time - time stamp, modulo 2^64 */
 	uint64_t other_offset; /* offset before the latest step: frames from before it may still arrive */
-	uint64_t host_now;     /* live: the host's clock when the latest frames were read; 0 for files */
+	uint64_t host_now;     /* live: the host's clock since the latest frames were read; 0 for files */
+	uint64_t complete;     /* live: frames with an earlier packet time have all been observed */
 	uint64_t back_at;      /* files: packet time at the latest step back, or frame that could have been one */
 	uint64_t back_step;    /* files: size of the latest step back, ns; 0 if there was none */
 	unsigned back_frames;  /* files: frames in a row that could have been a step back */
@@ -71,8 +72,8 @@ enum packet_clock_verdict packet_clock_decide(struct packet_clock *clock, uint64
 /* Live: the host's clock was stepped by `step` ns (modulo 2^64). */
 void packet_clock_step(struct packet_clock *clock, uint64_t step);
 
-/* Live: the host's clock is `now`, and all frames before have been observed.  PACKET_CLOCK_STEP if packet time was
- * ahead of it. */
+/* Live: all frames with a time stamp before `now` have been observed; `host_now` may be later.  PACKET_CLOCK_STEP if
+ * packet time was ahead of the host's clock. */
 enum packet_clock_verdict packet_clock_advance(struct packet_clock *clock, uint64_t now);
 
 #endif

@@ -13,6 +13,7 @@ all_tests += \
 	%D%/on_demand.sh \
 	%D%/overload.sh \
 	%D%/owner.sh \
+	%D%/pause.sh \
 	%D%/records.sh \
 	%D%/stacks.sh \
 	%D%/workers.sh

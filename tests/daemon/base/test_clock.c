@@ -14,7 +14,8 @@
 #define SECOND 1000000000ull
 
 static uint64_t realtime, boottime;
-static uint64_t preempted; /* time that passes at the next reading of CLOCK_REALTIME */
+static uint64_t preempted; /* time that passes at each of the next readings of CLOCK_REALTIME */
+static unsigned readings;  /* number of these */
 
 /* Replaces the function of libc. */
 int
@@ -22,11 +23,11 @@ clock_gettime(clockid_t clock, struct timespec *now)
 {
 	uint64_t ns = clock == CLOCK_REALTIME ? realtime : boottime;
 
-	if (clock == CLOCK_REALTIME) {
+	if (clock == CLOCK_REALTIME && readings > 0) {
+		readings--;
 		ns += preempted;
 		boottime += preempted;
 		realtime += preempted;
-		preempted = 0;
 	}
 	*now = (struct timespec){.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
 	return 0;
@@ -37,6 +38,23 @@ pass(uint64_t ns)
 {
 	realtime += ns;
 	boottime += ns;
+}
+
+/* The thread is preempted between the readings of the two clocks, `times` times. */
+static void
+check_preempted(struct host_clock *clock, unsigned times)
+{
+	unsigned steps = clock->steps;
+
+	preempted = 2 * SECOND;
+	readings = times;
+	assert_int_equal(host_clock_read(clock), 0);
+	assert_int_equal(clock->now, realtime);
+	readings = 0;
+	pass(SECOND);
+	assert_int_equal(host_clock_read(clock), 0);
+	assert_int_equal(clock->now, realtime);
+	assert_int_equal(clock->steps, steps);
 }
 
 static void
@@ -62,11 +80,9 @@ test_host_clock(void **state)
 	realtime -= 7200 * SECOND;
 	assert_int_equal(host_clock_read(&clock), -(7200 * SECOND));
 	assert_int_equal(clock.now, realtime);
-	preempted = SECOND;
-	assert_int_equal(host_clock_read(&clock), 0);
-	pass(SECOND);
-	assert_int_equal(host_clock_read(&clock), 0);
-	assert_int_equal(clock.now, realtime);
+	assert_int_equal(clock.steps, 2);
+	check_preempted(&clock, 1);
+	check_preempted(&clock, 100); /* more often than the clocks are read again */
 }
 
 /* The first reading sets the clock in any case: 0 means that there is no host's clock. */
@@ -78,12 +94,14 @@ test_preempted_at_first(void **state)
 	(void)state;
 	boottime = 5 * SECOND;
 	realtime = 1000000 * SECOND;
-	preempted = SECOND / 20;
+	preempted = 2 * SECOND;
+	readings = 1;
 	assert_int_equal(host_clock_read(&clock), 0);
 	assert_int_equal(clock.now, realtime);
 	pass(SECOND);
 	assert_int_equal(host_clock_read(&clock), 0);
 	assert_int_equal(clock.now, realtime);
+	assert_int_equal(clock.steps, 0);
 }
 
 int

@@ -67,6 +67,7 @@ check_step(uint64_t step)
 	uint64_t host = START + step;
 
 	observe(&clock, START, START);
+	clock.host_now = host;
 	packet_clock_step(&clock, step);
 	packet_clock_advance(&clock, host - SECOND / 10);
 	assert_int_equal(observe(&clock, host + SECOND, host + SECOND), PACKET_CLOCK_REGULAR);
@@ -112,10 +113,60 @@ test_ahead(void **state)
 	assert_int_equal(observe(&clock, START + 2 * SECOND, START + 2 * SECOND), PACKET_CLOCK_REGULAR);
 	assert_int_equal(clock.now, START + 9 * SECOND);
 
-	clock = (struct packet_clock){.now = START + 5 * SECOND};
+	clock = (struct packet_clock){.now = START + 5 * SECOND, .host_now = START};
 	assert_int_equal(packet_clock_advance(&clock, START), PACKET_CLOCK_STEP);
+	clock.host_now = START + SECOND;
 	assert_int_equal(packet_clock_advance(&clock, START + SECOND), PACKET_CLOCK_REGULAR);
 	assert_int_equal(clock.now, START + 6 * SECOND);
+}
+
+/* The process is paused after the clock was read and before frames are: the clock is read again, and was not set. */
+static void
+check_pause(uint64_t pause)
+{
+	struct packet_clock clock = {0};
+	uint64_t read = START + SECOND;
+
+	observe(&clock, START, START);
+	packet_clock_advance(&clock, START);
+	assert_int_equal(observe(&clock, read + pause, read + pause), PACKET_CLOCK_REGULAR);
+	assert_int_equal(packet_clock_advance(&clock, read - SECOND / 10), PACKET_CLOCK_REGULAR);
+	assert_int_equal(clock.now, read + pause);
+	assert_int_equal(clock.offset, 0);
+	assert_false(clock.stepped);
+	/* and a step is followed as before */
+	clock.host_now = read + pause - HOUR;
+	packet_clock_step(&clock, -HOUR);
+	assert_int_equal(packet_clock_advance(&clock, read + pause + SECOND - HOUR), PACKET_CLOCK_REGULAR);
+	assert_int_equal(clock.now, read + pause + SECOND);
+	assert_int_equal(clock.offset, HOUR);
+}
+
+static void
+test_pauses(void **state)
+{
+	(void)state;
+	check_pause(SECOND);
+	check_pause(SECOND + SECOND / 2);
+	check_pause(20 * SECOND);
+}
+
+/* After a pause one interface is read before another, whose frames are older: their time stamps are not ignored. */
+static void
+test_interfaces(void **state)
+{
+	struct packet_clock clock = {0};
+	uint64_t end = START + 5 * SECOND;
+
+	(void)state;
+	observe(&clock, START, START);
+	packet_clock_advance(&clock, START);
+	observe(&clock, end, end);
+	assert_int_equal(observe(&clock, START + SECOND / 10, end), PACKET_CLOCK_REGULAR);
+	assert_int_equal(clock.now, end);
+	assert_int_equal(clock.offset, 0);
+	packet_clock_advance(&clock, end); /* all interfaces have been read */
+	assert_int_equal(observe(&clock, START + SECOND / 10, end), PACKET_CLOCK_STRAY);
 }
 
 /* Observes a block of frames of a file, a millisecond apart, of which none is near those behind the block.  Returns the
@@ -185,7 +236,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_regular), cmocka_unit_test(test_stray),     cmocka_unit_test(test_steps),
-	    cmocka_unit_test(test_ahead),   cmocka_unit_test(test_unordered), cmocka_unit_test(test_second_step),
+	    cmocka_unit_test(test_ahead),
+	    cmocka_unit_test(test_pauses),
+	    cmocka_unit_test(test_interfaces),   cmocka_unit_test(test_unordered), cmocka_unit_test(test_second_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
