@@ -189,7 +189,7 @@ expression_parse_pcap(struct compiler *c)
 	struct span at = c->token.span;
 	struct node *node;
 	struct pcap_test *test;
-	char message[200];
+	char message[240];
 
 	if (!compiler_advance(c) || !compiler_expect(c, TOKEN_OPEN, "("))
 		return NULL;
@@ -208,7 +208,7 @@ expression_parse_pcap(struct compiler *c)
 		c->formula->pcap_tests = test;
 		return node;
 	}
-	mistake_report(&c->source, at.at, "libpcap does not accept the filter: %s", message);
+	mistake_report(&c->source, at.at, "%s", message);
 	return NULL;
 }
 

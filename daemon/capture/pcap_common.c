@@ -6,6 +6,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "dissect/dissect.h"
+#include "formulas/match/filter_size.h"
 
 bool
 capture_check_link_type(int dlt, const char *name)
@@ -27,7 +28,12 @@ capture_compile_filter(const struct config *config, pcap_t *pcap, const char *na
 			   : config->records && config->records_path == NULL
 			       ? " (name the file of records with an equals sign: --records=FILE)"
 			       : "";
+	char error[200];
 
+	if (!filter_size_check(config->filter, FILTER_SIZE_CAPTURE_MAX, error, sizeof error)) {
+		log_error("%s: %s", name, error);
+		return false;
+	}
 	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0) {
 		log_debug(DEBUG_CAPTURE, "filter \"%s\" compiled for %s, link type %d: %u instructions", config->filter,
 			  name, pcap_datalink(pcap), program->bf_len);

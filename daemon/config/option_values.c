@@ -14,6 +14,7 @@
 #include "daemon/config/formula_names.h"
 #include "daemon/config/options.h"
 #include "formulas/formula.h"
+#include "formulas/match/filter_size.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
 #include "recorder/format/capture_writer.h"
@@ -793,9 +794,12 @@ static bool
 value_set_filter(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	struct bpf_program program;
-	pcap_t *ethernet = pcap_open_dead(DLT_EN10MB, 65535);
+	pcap_t *ethernet;
 	bool good;
 
+	if (!filter_size_check(text, FILTER_SIZE_CAPTURE_MAX, error, size))
+		return false;
+	ethernet = pcap_open_dead(DLT_EN10MB, 65535);
 	if (ethernet == NULL) {
 		snprintf(error, size, "out of memory");
 		return false;

@@ -4,6 +4,10 @@
 libformulas_a_SOURCES += \
 	%D%/address.c \
 	%D%/address.h \
+	%D%/filter_size.c \
+	%D%/filter_size.h \
+	%D%/filter_words.c \
+	%D%/filter_words.h \
 	%D%/pattern.c \
 	%D%/pattern.h \
 	%D%/pcap_test.c \

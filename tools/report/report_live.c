@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formulas/match/filter_size.h"
 #include "tools/unnamed_file.h"
 
 #define SNAPLEN	     262144
@@ -61,10 +62,13 @@ static bool
 report_live_filter(struct report_live *live, pcap_t *pcap)
 {
 	struct bpf_program program;
+	char error[200];
 	int status;
 
 	if (live->filter == NULL)
 		return true;
+	if (!filter_size_check(live->filter, FILTER_SIZE_CAPTURE_MAX, error, sizeof error))
+		return report_live_fail(live, "%s", error);
 	if (pcap_compile(pcap, &program, live->filter, 1, PCAP_NETMASK_UNKNOWN) != 0)
 		return report_live_fail(live, "cannot parse the filter: %s", pcap_geterr(pcap));
 	status = pcap_setfilter(pcap, &program);
