@@ -31,7 +31,7 @@ capture_compile_filter(const struct config *config, pcap_t *pcap, const char *na
 	char error[200];
 
 	if (!filter_size_check(config->filter, FILTER_SIZE_CAPTURE_MAX, error, sizeof error)) {
-		log_error("%s: %s", name, error);
+		log_error("bad filter for %s: %s", name, error);
 		return false;
 	}
 	if (pcap_compile(pcap, program, config->filter, 1, PCAP_NETMASK_UNKNOWN) == 0) {

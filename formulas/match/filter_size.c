@@ -50,7 +50,8 @@ word_is(const char *word, size_t length, const char *known)
 	return strlen(known) == length && memcmp(word, known, length) == 0;
 }
 
-/* Whether a word behind `before`, the end of the text in front of it, is an operand: "&&" and "||" are not arithmetic. */
+/* Whether a word behind `before`, the end of the text in front of it, is an operand: "&&" and "||" are not
+ * arithmetic. */
 static bool
 word_is_operand(const char *text, const char *before)
 {

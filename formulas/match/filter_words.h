@@ -13,8 +13,8 @@
  * of a word is an operator.  `brackets` is 0 at the beginning of the text. */
 const char *filter_words_next(const char *text, unsigned *brackets, size_t *length);
 
-/* Whether libpcap would look up a word as a name of a host, network, port or protocol, or the filter contains one of the
- * words "protochain" and "gateway".  If so, `unknown`, of FILTER_WORD_SIZE bytes, is the first such word. */
+/* Whether libpcap would look up a word as a name of a host, network, port or protocol, or the filter contains one of
+ * the words "protochain" and "gateway".  If so, `unknown`, of FILTER_WORD_SIZE bytes, is the first such word. */
 bool filter_words_need_lookup(const char *text, char *unknown, size_t size);
 
 #endif

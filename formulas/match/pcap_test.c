@@ -20,8 +20,8 @@
 /* libpcap's default; a program returns it for a match. */
 #define SNAPSHOT_LENGTH 262144
 
-/* Most instructions of a filter that is compiled at once for all link types, which takes about 10 ms, and of one that is
- * optimized. */
+/* Most instructions of a filter that is compiled at once for all link types, which takes about 10 ms, and of one that
+ * is optimized. */
 #define SIZE_AT_ONCE_MAX   256u
 #define SIZE_OPTIMIZED_MAX 1024u
 
@@ -124,8 +124,8 @@ pcap_test_check_size(struct pcap_test *test, const struct pcap_test *next, char 
 	if (test->size <= SIZE_AT_ONCE_MAX || !filter_words_need_lookup(test->filter, word, sizeof word))
 		return true;
 	snprintf(message, message_size,
-		 "the filter is too big for \"%.40s\": about %u instructions, at most %u with a name", word, test->size,
-		 SIZE_AT_ONCE_MAX);
+		 "the filter is too big for \"%.40s\": about %u instructions, at most %u with a name", word,
+		 test->size, SIZE_AT_ONCE_MAX);
 	return false;
 }
 
@@ -155,7 +155,8 @@ pcap_test_new(const char *filter, struct pcap_test *next, char *message, size_t 
 	snprintf(message, message_size, "%s", test == NULL ? "out of memory" : "");
 	if (test == NULL)
 		return NULL;
-	if (!pcap_test_check_size(test, next, message, message_size) || !pcap_test_compile(test, message, message_size)) {
+	if (!pcap_test_check_size(test, next, message, message_size) ||
+	    !pcap_test_compile(test, message, message_size)) {
 		pcap_test_free(test);
 		return NULL;
 	}

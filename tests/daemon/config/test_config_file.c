@@ -101,6 +101,20 @@ test_settings(void **state)
 	assert_null(config.interface_names[0]);
 }
 
+/* A filter of `count` ports, in a setting, is refused before it is compiled, which would take seconds. */
+static void
+refuses_ports(const char *setting, unsigned count)
+{
+	const char *behind = strstr(setting, "%s") + 2;
+	char text[4096];
+	size_t used = (size_t)snprintf(text, sizeof text, "%.*sport 1", (int)(behind - setting) - 2, setting);
+
+	for (unsigned i = 2; i <= count; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, " or port %u", i);
+	snprintf(text + used, sizeof text - used, "%s", behind);
+	refuses(text, "a.conf:1: ", "the filter is too big: about ");
+}
+
 static void
 test_refusals(void **state)
 {
@@ -117,6 +131,8 @@ test_refusals(void **state)
 	refuses("local = {10.0.0.0/8,\n  10.0.0.0/33}\n", "a.conf:2: ", "address prefix");
 	refuses("filter = \"tcp poort 80\"\n", "a.conf:1: ", "syntax error");
 	refuses("filter = \"\"\n", "a.conf:1: ", "empty");
+	refuses_ports("filter = \"%s\"\n", 169);
+	refuses_ports("formula = {'x = gld-receive where pcap(\"%s\")'}\n", 79);
 	refuses("print = \"tcp-nothing\"\n", "a.conf:1: ", "no probe \"tcp-nothing\"");
 	refuses("format = xml\n", "a.conf:1: ", "text or json");
 	refuses("user = nobody-of-that-name\n", "a.conf:1: ", "no such user");

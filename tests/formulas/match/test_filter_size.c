@@ -201,14 +201,12 @@ a_definition_compiles_little(void **state)
 static void
 a_formula_compiles_little(void **state)
 {
-	char text[FORMULA_TEXT_MAX + 1] = "x = gld-receive where pcap(\"";
+	char text[FORMULA_TEXT_MAX + 1];
+	const char *ports = repeat("port #", " or ", 50);
 	struct formula_error error;
 
 	(void)state;
-	strcat(text, repeat("port #", " or ", 50));
-	strcat(text, "\") || pcap(\"");
-	strcat(text, repeat("port #", " or ", 50));
-	strcat(text, "\")");
+	snprintf(text, sizeof text, "x = gld-receive where pcap(\"%s\") || pcap(\"%s\")", ports, ports);
 	compiled = largest = 0;
 	assert_null(formula_compile(text, &error));
 	assert_int_equal(compiled, 1);
