@@ -45,6 +45,7 @@
 struct daemon_state {
 	struct config *config;
 	struct privileges privileges;	/* the target state once everything is open */
+	bool opens;			/* interfaces that have returned */
 	bool print_probes[PROBE_COUNT]; /* probes to print */
 	struct loop *loop;
 	struct service *service;
@@ -335,13 +336,15 @@ daemon_confine_thread(void *context, enum thread_role role)
 static bool
 daemon_confine(struct daemon_state *state)
 {
-	bool live = state->config->interface_names[0] != NULL, filter = state->config->seccomp;
+	const struct sandbox_process process = {.live = state->config->interface_names[0] != NULL,
+						.opens = state->opens,
+						.suspends = state->config->on_demand};
 
 	if (!privileges_drop(&state->privileges) ||
-	    (filter && (!landlock_prepare(state->config) || !sandbox_enter(live))))
+	    (state->config->seccomp && (!landlock_prepare(state->config) || !sandbox_enter(&process))))
 		return false;
 	thread_set_confine(daemon_confine_thread, state);
-	return live || landlock_enter();
+	return process.live || landlock_enter();
 }
 
 /* The second step, once the threads exist that look up processes, and before the first frame of an interface. */
@@ -431,7 +434,8 @@ daemon_start(struct daemon_state *state)
 	state->loop = loop_new();
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
 		return false;
-	state->workers = workers_open(state->config, state->loop, privileges_keep_capture(&state->privileges));
+	state->opens = privileges_keep_capture(&state->privileges);
+	state->workers = workers_open(state->config, state->loop, state->opens);
 	state->formulas = formula_sites_open(state->config);
 	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state) ||
 	    (state->excerpts != NULL && !excerpts_open_inputs(state->excerpts, state->loop)) ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# log, event loop, clocks, threads, locks, buffers, trusted paths
+# log, event loop, clocks, threads, locks, buffers, trusted paths, descriptors of sockets that capture
 
 libdaemon_a_SOURCES += \
 	%D%/array.c \
@@ -7,6 +7,8 @@ libdaemon_a_SOURCES += \
 	%D%/clock.c \
 	%D%/clock.h \
 	%D%/fair_lock.h \
+	%D%/high_sockets.c \
+	%D%/high_sockets.h \
 	%D%/log.c \
 	%D%/log.h \
 	%D%/log_debug.c \

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/high_sockets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/capture/pcap_common.h"
@@ -292,6 +293,19 @@ live_pcap_set_nonblocking(pcap_t *pcap, const char *name)
 	return false;
 }
 
+/* Never silently unprotected: a libpcap may open its socket in some other way. */
+static bool
+live_pcap_check_descriptor(pcap_t *pcap, const char *name)
+{
+	int fd = pcap_get_selectable_fd(pcap);
+
+	if (high_sockets_include(fd))
+		return true;
+	log_error("cannot capture on %s: the system-call filter could not tell its socket, descriptor %d, from others",
+		  name, fd);
+	return false;
+}
+
 /* An interface observed twice would report every frame twice. */
 static bool
 live_is_interface_unique(const struct config *config, const char *name)
@@ -312,8 +326,8 @@ live_is_interface_unique(const struct config *config, const char *name)
 static void
 live_debug_opened(const struct config *config, pcap_t *pcap, const char *name)
 {
-	log_debug(DEBUG_LIVE, "interface %s opened: link type %d, snapshot length %d, buffer %d KiB%s%s", name,
-		  pcap_datalink(pcap), pcap_snapshot(pcap), live_pcap_buffer_size(config) >> 10,
+	log_debug(DEBUG_LIVE, "interface %s opened: link type %d, snapshot length %d, buffer %d KiB, descriptor %d%s%s", name,
+		  pcap_datalink(pcap), pcap_snapshot(pcap), live_pcap_buffer_size(config) >> 10, pcap_get_selectable_fd(pcap),
 		  config->promiscuous ? ", promiscuous" : "", config->immediate ? ", immediate" : "");
 }
 
@@ -336,7 +350,7 @@ live_pcap_open(const struct config *config, const char *name, enum live_open_mod
 		live_pcap_prefer_sll2(pcap);
 		if (capture_check_link_type(pcap_datalink(pcap), name) &&
 		    (config->filter == NULL || live_pcap_set_filter(config, pcap, name)) &&
-		    live_pcap_set_nonblocking(pcap, name)) {
+		    live_pcap_set_nonblocking(pcap, name) && live_pcap_check_descriptor(pcap, name)) {
 			live_debug_opened(config, pcap, name);
 			return pcap;
 		}

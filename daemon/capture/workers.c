@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/high_sockets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/base/output.h"
@@ -24,6 +25,13 @@
 #include "probes/fire.h"
 #include "probes/print/print.h"
 #include "probes/print/writer.h"
+
+/* Descriptors, besides those of the sockets that capture: of the process, with its clients; of a worker, with its thread
+ * that looks up processes, besides one for each interface; those of both without which nothing can be observed. */
+#define PROCESS_DESCRIPTORS	  64
+#define WORKER_DESCRIPTORS	  14
+#define PROCESS_DESCRIPTORS_LEAST 16
+#define WORKER_DESCRIPTORS_LEAST  8
 
 /* Longest wait for a reader of the output that does not read, when a run ends. */
 #define FINISH_OUTPUT_MS 400
@@ -103,16 +111,27 @@ worker_open_input(struct worker *worker)
 	return worker->input != NULL;
 }
 
+/* In immediate mode a worker may open an interface a second time before it closes the first socket. */
+static bool
+workers_reserve_descriptors(unsigned workers, unsigned interfaces)
+{
+	return high_sockets_reserve(workers * (interfaces + 1),
+				    PROCESS_DESCRIPTORS + workers * (WORKER_DESCRIPTORS + interfaces),
+				    PROCESS_DESCRIPTORS_LEAST + workers * (WORKER_DESCRIPTORS_LEAST + interfaces));
+}
+
 /* Opens the objects shared by several workers. */
 static bool
 workers_open_shared(struct workers *workers)
 {
 	size_t interfaces = 0;
 
-	if (workers->count == 1)
-		return true;
 	while (workers->config->interface_names[interfaces] != NULL)
 		interfaces++;
+	if (interfaces > 0 && !workers_reserve_descriptors(workers->count, (unsigned)interfaces))
+		return false;
+	if (workers->count == 1)
+		return true;
 	workers->fanout = fanout_new(interfaces);
 	workers->sequences = firing_sequences_new();
 	workers->ended_wakeup = wakeup_new(workers->loop, worker_stop_loop, workers->loop);

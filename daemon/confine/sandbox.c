@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/base/high_sockets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "daemon/confine/sandbox_rules.h"
@@ -31,6 +32,29 @@ static struct sandbox_program {
 
 /* --------------------------------------------------------------------------------------------------- making filters */
 
+static struct scmp_arg_cmp
+sandbox_compare(const struct sandbox_condition *condition)
+{
+	struct scmp_arg_cmp comparison = {.arg = condition->argument - 1,
+					  .op = SCMP_CMP_MASKED_EQ,
+					  .datum_a = condition->mask,
+					  .datum_b = condition->value};
+
+	switch (condition->operand) {
+	case SANDBOX_CONSTANT:
+		break;
+	case SANDBOX_LOW_DESCRIPTOR: /* without a boundary all are */
+		comparison.datum_a = high_sockets_boundary() != 0 ? UINT32_MAX & ~(high_sockets_boundary() - 1) : 0;
+		comparison.datum_b = 0;
+		break;
+	case SANDBOX_OWN_PROCESS:
+		comparison.datum_a = UINT32_MAX;
+		comparison.datum_b = (uint32_t)getpid();
+		break;
+	}
+	return comparison;
+}
+
 static int
 sandbox_add_rule(scmp_filter_ctx filter, const struct sandbox_rule *rule)
 {
@@ -38,16 +62,16 @@ sandbox_add_rule(scmp_filter_ctx filter, const struct sandbox_rule *rule)
 	unsigned count = 0;
 	int status;
 
-	for (; count < SANDBOX_CONDITIONS && rule->conditions[count].argument != 0; count++) {
-		const struct sandbox_condition *condition = &rule->conditions[count];
-
-		comparisons[count] = (struct scmp_arg_cmp){.arg = condition->argument - 1,
-							   .op = SCMP_CMP_MASKED_EQ,
-							   .datum_a = condition->mask,
-							   .datum_b = condition->value};
-	}
+	for (; count < SANDBOX_CONDITIONS && rule->conditions[count].argument != 0; count++)
+		comparisons[count] = sandbox_compare(&rule->conditions[count]);
 	status = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->number, count, count > 0 ? comparisons : NULL);
 	return status == -EEXIST ? 0 : status; /* another table has the rule, too */
+}
+
+static enum sandbox_role
+sandbox_process_role(const struct sandbox_process *process)
+{
+	return process->live ? SANDBOX_LIVE : SANDBOX_REPLAY;
 }
 
 /* Returns 0 or a negative errno. */
@@ -76,13 +100,20 @@ sandbox_add_calls(scmp_filter_ctx filter, uint32_t action, const int *numbers, s
 	return status;
 }
 
+static bool
+sandbox_table_applies(const struct sandbox_table *table, const struct sandbox_process *process, enum sandbox_role role)
+{
+	return (table->roles & role) != 0 && (table->when != SANDBOX_IF_OPENING || process->opens) &&
+	       (table->when != SANDBOX_IF_SUSPENDING || process->suspends);
+}
+
 static int
-sandbox_add_tables(scmp_filter_ctx filter, enum sandbox_role role)
+sandbox_add_tables(scmp_filter_ctx filter, const struct sandbox_process *process, enum sandbox_role role)
 {
 	int status = sandbox_add_table(filter, &sandbox_instrumentation);
 
 	for (size_t i = 0; i < sandbox_allowed_count && status == 0; i++)
-		if ((sandbox_allowed[i].roles & role) != 0)
+		if (sandbox_table_applies(&sandbox_allowed[i], process, role))
 			status = sandbox_add_table(filter, &sandbox_allowed[i]);
 	if (status == 0)
 		status = sandbox_add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), sandbox_enosys, sandbox_enosys_count);
@@ -93,15 +124,17 @@ sandbox_add_tables(scmp_filter_ctx filter, enum sandbox_role role)
 
 /* NULL with errno. */
 static scmp_filter_ctx
-sandbox_make_filter(enum sandbox_role role)
+sandbox_make_filter(const struct sandbox_process *process, enum sandbox_role role)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int status = -ENOMEM;
 
 	if (filter != NULL)
 		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree of the numbers */
+	if (status == 0) /* calls of another table, such as those of 32-bit programs; the default kills the thread only */
+		status = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (status == 0)
-		status = sandbox_add_tables(filter, role);
+		status = sandbox_add_tables(filter, process, role);
 	if (status == 0)
 		return filter;
 	seccomp_release(filter);
@@ -132,9 +165,9 @@ sandbox_program_read(struct sandbox_program *program, int file)
 
 /* False with errno. */
 static bool
-sandbox_program_make(struct sandbox_program *program)
+sandbox_program_make(struct sandbox_program *program, const struct sandbox_process *process)
 {
-	scmp_filter_ctx filter = sandbox_make_filter(program->role);
+	scmp_filter_ctx filter = sandbox_make_filter(process, program->role);
 	int file = filter != NULL ? memfd_create("filter", MFD_CLOEXEC) : -1, status;
 	bool made = false;
 
@@ -149,11 +182,13 @@ sandbox_program_make(struct sandbox_program *program)
 }
 
 static bool
-sandbox_make_programs(enum sandbox_role process)
+sandbox_make_programs(const struct sandbox_process *process)
 {
+	enum sandbox_role role = sandbox_process_role(process);
+
 	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
-		if (programs[i].process == process && programs[i].instructions == NULL &&
-		    !sandbox_program_make(&programs[i]))
+		if (programs[i].process == role && programs[i].instructions == NULL &&
+		    !sandbox_program_make(&programs[i], process))
 			return false;
 	return true;
 }
@@ -178,9 +213,9 @@ sandbox_enter_thread(enum sandbox_role role)
 /* -------------------------------------------------------------------------------------------- filter of the process */
 
 static bool
-sandbox_load_filter(enum sandbox_role process)
+sandbox_load_filter(const struct sandbox_process *process)
 {
-	scmp_filter_ctx filter = sandbox_make_filter(process);
+	scmp_filter_ctx filter = sandbox_make_filter(process, sandbox_process_role(process));
 	int status;
 
 	if (filter == NULL)
@@ -195,17 +230,17 @@ sandbox_load_filter(enum sandbox_role process)
 }
 
 bool
-sandbox_enter(bool live)
+sandbox_enter(const struct sandbox_process *process)
 {
-	enum sandbox_role process = live ? SANDBOX_LIVE : SANDBOX_REPLAY;
-
 	if (!sandbox_make_programs(process) || !sandbox_load_filter(process)) {
 		log_error("cannot install the system-call filter: %s; --no-seccomp runs without it", strerror(errno));
 		return false;
 	}
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2) { /* SECCOMP_MODE_FILTER */
 		log_debug(DEBUG_CONFINE, "the system-call filter is active, with the rules for %s",
-			  live ? "interfaces" : "files");
+			  !process->live   ? "files"
+			  : process->opens ? "interfaces that may return"
+					   : "interfaces");
 		return true;
 	}
 	log_error("the system-call filter is not active; refusing to parse packets (--no-seccomp runs without it)");

@@ -24,11 +24,22 @@
 	 .conditions = {{.argument = (which), .mask = UINT32_MAX, .value = (wanted)}, \
 			{.argument = (other), .mask = UINT32_MAX, .value = (other_wanted)}}}
 
+/* A call on a low descriptor, its argument `which`, besides other conditions. */
+#define LOW_FD(which)			     {.argument = (which), .operand = SANDBOX_LOW_DESCRIPTOR}
+#define INT_IS(which, wanted)		     {.argument = (which), .mask = UINT32_MAX, .value = (wanted)}
+#define LOW_CALL(name)			     {.number = SCMP_SYS(name), .conditions = {LOW_FD(1)}}
+#define LOW_INT_ARG(name, which, wanted)     {.number = SCMP_SYS(name), .conditions = {LOW_FD(1), INT_IS(which, wanted)}}
+#define LOW_OPTION(name, level, option) \
+	{.number = SCMP_SYS(name), .conditions = {LOW_FD(1), INT_IS(2, level), INT_IS(3, option)}}
+
 #define PROCESSES    (SANDBOX_REPLAY | SANDBOX_LIVE)
 #define LIVE_THREADS (SANDBOX_WORKER | SANDBOX_OWNER)
 #define ALL_ROLES    (PROCESSES | LIVE_THREADS | SANDBOX_READER)
 
 #define FOR_WRITING (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
+
+/* Flags of clone() that C libraries may add for a thread. */
+#define THREAD_DETAILS (CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_DETACHED)
 
 static const struct sandbox_rule memory[] = {
     CALL(brk),
@@ -76,17 +87,20 @@ static const struct sandbox_rule library_reading[] = {
     INT_ARG(fcntl, 2, F_SETFD),
     INT_ARG(fcntl, 2, F_GETFL),
     INT_ARG(fcntl, 2, F_SETFL),
-    INT_ARG(fcntl, 2, F_DUPFD_CLOEXEC),
+    LOW_INT_ARG(fcntl, 2, F_DUPFD_CLOEXEC),
     INT_ARG(ioctl, 2, TCGETS), /* isatty() */
 };
 
-/* Writing to open descriptors: standard output, the log, the service manager, sockets.  Messages go to connected
+/* Writing to open descriptors: standard output, the log, the service manager, sockets, but not those that capture, which
+ * are high (high_sockets.h).  A call that takes a descriptor and writes, connects or duplicates belongs here only with
+ * LOW_FD.  Messages go to connected
  * sockets only: with an address, a datagram could reach any Unix socket.  sendmsg() has its address in memory, which a
  * filter cannot read, so it is missing here. */
 static const struct sandbox_rule writing[] = {
-    CALL(write),
-    CALL(writev),
-    CALL_ARG(sendto, 5, 0),
+    LOW_CALL(write),
+    LOW_CALL(writev),
+    {.number = SCMP_SYS(sendto),
+     .conditions = {LOW_FD(1), {.argument = 5, .mask = UINT64_MAX, .value = 0}}},
     CALL(recvfrom),
     CALL(recvmsg),
 };
@@ -119,7 +133,7 @@ static const struct sandbox_rule signals[] = {
 /* Threads but no processes.  clone3() passes its flags in memory, which a filter cannot read, so it fails with ENOSYS
  * (sandbox_enosys) and the C library uses clone(). */
 static const struct sandbox_rule threads[] = {
-    CALL_IF(clone, 1, CLONE_THREAD, CLONE_THREAD),
+    CALL_IF(clone, 1, ~(uint64_t)THREAD_DETAILS, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD),
 };
 
 /* A thread that begins, names itself, gives up more rights, and ends. */
@@ -146,9 +160,12 @@ static const struct sandbox_rule restricting_files[] = {
 
 static const struct sandbox_rule process[] = {
     CALL(exit_group), CALL(getpid),    CALL(gettid),  CALL(getppid),   CALL(getuid),
-    CALL(geteuid),    CALL(getgid),    CALL(getegid), CALL(getrandom), CALL(tgkill), /* abort() */
-    CALL(sysinfo),    CALL(uname),     CALL(getrusage),
-    CALL_ARG(prlimit64, 3, 0), /* limits may be read, not changed */
+    CALL(geteuid),    CALL(getgid),    CALL(getegid), CALL(getrandom), CALL(sysinfo),
+    CALL(uname),      CALL(getrusage),
+    {.number = SCMP_SYS(tgkill), .conditions = {{.argument = 1, .operand = SANDBOX_OWN_PROCESS}}}, /* abort() */
+    /* Own limits may be read, not changed. */
+    {.number = SCMP_SYS(prlimit64),
+     .conditions = {INT_IS(1, 0), {.argument = 3, .mask = UINT64_MAX, .value = 0}}},
 };
 
 /* The end of the process that keeps a file (file_keeper.h), the only child there can be. */
@@ -171,42 +188,61 @@ static const struct sandbox_rule uprobe_calls[] = {
 static const struct sandbox_rule serving[] = {
     CALL(accept),
     CALL(accept4),
-    CALL(shutdown),
+    LOW_CALL(shutdown),
     CALL(getpeername),
     INT_ARG(ioctl, 2, FIONREAD),
 };
 
-/* libpcap: statistics, filters, and reopening an interface that has returned. */
+/* libpcap: statistics and filters. */
 static const struct sandbox_rule capturing[] = {
-    INT_ARG(socket, 1, AF_PACKET),
-    INT_ARG(setsockopt, 2, SOL_PACKET),
-    INT_ARG(setsockopt, 2, SOL_SOCKET),
+    {.number = SCMP_SYS(setsockopt), .conditions = {INT_IS(2, SOL_SOCKET), INT_IS(3, SO_ATTACH_FILTER)}},
+    {.number = SCMP_SYS(setsockopt), .conditions = {INT_IS(2, SOL_SOCKET), INT_IS(3, SO_DETACH_FILTER)}},
     INT_ARG(getsockopt, 2, SOL_PACKET),
     INT_ARG(getsockopt, 2, SOL_SOCKET),
     CALL(getsockname),
+    /* if_nametoindex() uses an arbitrary socket. */
+    TWO_INT_ARGS(socket, 1, AF_UNIX, 2, SOCK_DGRAM | SOCK_CLOEXEC),
+    INT_ARG(ioctl, 2, SIOCGIFINDEX),
+};
+
+/* The address is in memory, which a filter cannot read: it may be that of another interface. */
+static const struct sandbox_rule suspending[] = {
+    INT_ARG(bind, 3, sizeof(struct sockaddr_ll)),
+};
+
+/* libpcap opens an interface that has returned.  A socket is low until socket() has moved it (high_sockets.c): the
+ * capability lets whoever controls the process send frames, whatever the filter forbids for high descriptors. */
+static const struct sandbox_rule opening[] = {
+    INT_ARG(socket, 1, AF_PACKET),
+    INT_ARG(socket, 1, AF_UNIX),
+    INT_ARG(setsockopt, 2, SOL_PACKET),
+    INT_ARG(setsockopt, 2, SOL_SOCKET),
     INT_ARG(bind, 3, sizeof(struct sockaddr_ll)),
     INT_ARG(ioctl, 2, SIOCGIFNAME),
-    INT_ARG(ioctl, 2, SIOCGIFINDEX),
     INT_ARG(ioctl, 2, SIOCGIFFLAGS),
     INT_ARG(ioctl, 2, SIOCGIFMTU),
     INT_ARG(ioctl, 2, SIOCGIFHWADDR),
     INT_ARG(ioctl, 2, SIOCGIFADDR),
     INT_ARG(ioctl, 2, SIOCETHTOOL),
     INT_ARG(ioctl, 2, FIONBIO),
-    /* if_nametoindex() uses an arbitrary socket. */
-    INT_ARG(socket, 1, AF_UNIX),
 };
 
 /* rtnetlink for addresses and interfaces; sock_diag for socket owners.  No other protocol of netlink. */
 static const struct sandbox_rule kernel_queries[] = {
     TWO_INT_ARGS(socket, 1, AF_NETLINK, 3, NETLINK_ROUTE),
     TWO_INT_ARGS(socket, 1, AF_NETLINK, 3, NETLINK_SOCK_DIAG),
-    INT_ARG(bind, 3, sizeof(struct sockaddr_nl)),
-    INT_ARG(setsockopt, 2, SOL_NETLINK),
+    LOW_INT_ARG(bind, 3, sizeof(struct sockaddr_nl)),
+    LOW_INT_ARG(setsockopt, 2, SOL_NETLINK),
+    LOW_OPTION(setsockopt, SOL_SOCKET, SO_RCVTIMEO),
 };
 
-#define TABLE(what, whose, table) \
-	{.purpose = (what), .roles = (whose), .rules = (table), .count = sizeof(table) / sizeof((table)[0])}
+#define TABLE_IF(in_case, what, whose, table) \
+	{.purpose = (what), \
+	 .roles = (whose), \
+	 .when = (in_case), \
+	 .rules = (table), \
+	 .count = sizeof(table) / sizeof((table)[0])}
+#define TABLE(what, whose, table) TABLE_IF(SANDBOX_ALWAYS, what, whose, table)
 
 const struct sandbox_table sandbox_allowed[] = {
     TABLE("memory, never to be executed", ALL_ROLES, memory),
@@ -226,6 +262,8 @@ const struct sandbox_table sandbox_allowed[] = {
     TABLE("tracers on its probes", ALL_ROLES, uprobe_calls),
     TABLE("serving bound sockets", SANDBOX_LIVE, serving),
     TABLE("capturing from interfaces", SANDBOX_LIVE | SANDBOX_WORKER, capturing),
+    TABLE_IF(SANDBOX_IF_OPENING, "opening interfaces", SANDBOX_LIVE | SANDBOX_WORKER, opening),
+    TABLE_IF(SANDBOX_IF_SUSPENDING, "suspending capture", SANDBOX_LIVE | SANDBOX_WORKER, suspending),
     TABLE("asking the kernel about addresses and owners", SANDBOX_LIVE, kernel_queries),
 };
 const size_t sandbox_allowed_count = sizeof sandbox_allowed / sizeof sandbox_allowed[0];
@@ -241,5 +279,6 @@ const int sandbox_kill[] = {
     SCMP_SYS(umount2),	       SCMP_SYS(pivot_root),  SCMP_SYS(chroot),		 SCMP_SYS(setns),
     SCMP_SYS(unshare),	       SCMP_SYS(keyctl),      SCMP_SYS(add_key),	 SCMP_SYS(request_key),
     SCMP_SYS(setuid),	       SCMP_SYS(setresuid),   SCMP_SYS(setreuid),	 SCMP_SYS(io_uring_setup),
+    SCMP_SYS(pidfd_getfd),     SCMP_SYS(setgid),      SCMP_SYS(setresgid),	 SCMP_SYS(setregid),
 };
 const size_t sandbox_kill_count = sizeof sandbox_kill / sizeof sandbox_kill[0];

@@ -6,14 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SANDBOX_CONDITIONS 2
+#define SANDBOX_CONDITIONS 3
 
 /* Number of the call that puts Landlock into force, the same for all processors; older headers lack it. */
 #define SANDBOX_LANDLOCK_RESTRICT_SELF 446
 
-/* It holds if (argument & mask) == value. */
+/* What an argument is compared with. */
+enum sandbox_operand {
+	SANDBOX_CONSTANT,	/* (argument & mask) == value */
+	SANDBOX_LOW_DESCRIPTOR, /* a descriptor below the boundary (high_sockets.h) */
+	SANDBOX_OWN_PROCESS,	/* the id of this process */
+};
+
+/* The kernel reads the lower 32 bits of an argument that is an int, and whoever makes a call may set the others: such an
+ * argument is compared with a mask of 32 bits. */
 struct sandbox_condition {
 	unsigned argument; /* 1 to 6; 0: no condition */
+	enum sandbox_operand operand;
 	uint64_t mask;
 	uint64_t value;
 };
@@ -33,9 +42,17 @@ enum sandbox_role {
 	SANDBOX_READER = 16, /* of a replay, the threads that decompress files */
 };
 
+/* When a table applies. */
+enum sandbox_case {
+	SANDBOX_ALWAYS,
+	SANDBOX_IF_OPENING,    /* interfaces may be opened after the start */
+	SANDBOX_IF_SUSPENDING, /* capture may be suspended */
+};
+
 struct sandbox_table {
 	const char *purpose;
 	unsigned roles;
+	enum sandbox_case when;
 	const struct sandbox_rule *rules;
 	size_t count;
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/high_sockets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
 #include "engine/engine.h"
@@ -387,6 +388,11 @@ server_accept(void *context)
 		return;
 	}
 	fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (high_sockets_include(fd)) { /* the system-call filter would not let it be answered */
+		close(fd);
+		errno = EMFILE;
+		fd = -1;
+	}
 	if (fd >= 0) {
 		server_add_client(server, fd, stalled);
 		return;

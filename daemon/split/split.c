@@ -223,9 +223,11 @@ split_confine_thread(void *context, enum thread_role role)
 static bool
 split_confine(struct split_child *child)
 {
+	const struct sandbox_process process = {.live = false};
+
 	thread_set_confine(split_confine_thread, child);
 	return privileges_drop(&child->privileges) && split_follow_parent(child) &&
-	       (!child->config.seccomp || (landlock_prepare(&child->config) && sandbox_enter(false))) &&
+	       (!child->config.seccomp || (landlock_prepare(&child->config) && sandbox_enter(&process))) &&
 	       landlock_enter();
 }
 
