@@ -135,6 +135,10 @@ live_interface_reopen(struct live_interface *interface)
 			  index == 0 ? "it does not exist" : "the capability to open it was dropped");
 		return;
 	}
+	if (!interface->live->partition.may_reopen) { /* then the system-call filter refuses what libpcap calls first */
+		live_interface_refuse(interface, index);
+		return;
+	}
 	interface->pcap = live_interface_open_pcap(interface, name, LIVE_OPEN_RETRY, &status, &interface->fanout_group);
 	if (interface->pcap != NULL)
 		live_interface_reopened(interface, name);
@@ -167,8 +171,10 @@ static void
 live_interface_reopen_larger(struct live_interface *interface, const struct interface_info *info)
 {
 	int group = 0;
-	pcap_t *larger = live_interface_open_pcap(interface, info->name, LIVE_OPEN_RETRY, NULL, &group);
+	pcap_t *larger = NULL;
 
+	if (interface->live->partition.may_reopen)
+		larger = live_interface_open_pcap(interface, info->name, LIVE_OPEN_RETRY, NULL, &group);
 	log_debug(DEBUG_LIVE, "interface %s: the MTU grew from %u to %u, %s", info->name, (unsigned)interface->mtu,
 		  (unsigned)info->mtu, larger != NULL ? "it is opened again" : "but it cannot be opened again");
 	interface->mtu = info->mtu;
