@@ -46,8 +46,8 @@ high_sockets_reserve(unsigned high, unsigned low, unsigned least)
 	while (chosen > 0 && chosen + high > allowed)
 		chosen /= 2;
 	if (chosen < least) {
-		log_error("at most %u files may be open (ulimit -n), and so many interfaces and workers need %u", allowed,
-			  high_sockets_power_of_two(least) + high);
+		log_error("at most %u files may be open (ulimit -n), and so many interfaces and workers need %u",
+			  allowed, high_sockets_power_of_two(least) + high);
 		return false;
 	}
 	if (chosen < low)

@@ -326,9 +326,10 @@ live_is_interface_unique(const struct config *config, const char *name)
 static void
 live_debug_opened(const struct config *config, pcap_t *pcap, const char *name)
 {
-	log_debug(DEBUG_LIVE, "interface %s opened: link type %d, snapshot length %d, buffer %d KiB, descriptor %d%s%s", name,
-		  pcap_datalink(pcap), pcap_snapshot(pcap), live_pcap_buffer_size(config) >> 10, pcap_get_selectable_fd(pcap),
-		  config->promiscuous ? ", promiscuous" : "", config->immediate ? ", immediate" : "");
+	log_debug(DEBUG_LIVE, "interface %s opened: link type %d, snapshot length %d, buffer %d KiB, descriptor %d%s%s",
+		  name, pcap_datalink(pcap), pcap_snapshot(pcap), live_pcap_buffer_size(config) >> 10,
+		  pcap_get_selectable_fd(pcap), config->promiscuous ? ", promiscuous" : "",
+		  config->immediate ? ", immediate" : "");
 }
 
 pcap_t *

@@ -26,8 +26,9 @@
 #include "probes/print/print.h"
 #include "probes/print/writer.h"
 
-/* Descriptors, besides those of the sockets that capture: of the process, with its clients; of a worker, with its thread
- * that looks up processes, besides one for each interface; those of both without which nothing can be observed. */
+/* Descriptors, besides those of the sockets that capture: of the process, with its clients; of a worker, with its
+ * thread that looks up processes, besides one for each interface; those of both without which nothing can be
+ * observed. */
 #define PROCESS_DESCRIPTORS	  64
 #define WORKER_DESCRIPTORS	  14
 #define PROCESS_DESCRIPTORS_LEAST 16

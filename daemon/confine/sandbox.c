@@ -131,7 +131,8 @@ sandbox_make_filter(const struct sandbox_process *process, enum sandbox_role rol
 
 	if (filter != NULL)
 		status = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree of the numbers */
-	if (status == 0) /* calls of another table, such as those of 32-bit programs; the default kills the thread only */
+	if (status ==
+	    0) /* calls of another table, such as those of 32-bit programs; the default kills the thread only */
 		status = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (status == 0)
 		status = sandbox_add_tables(filter, process, role);

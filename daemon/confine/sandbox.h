@@ -6,8 +6,8 @@
  * kill the process.
  *
  * Sockets that capture frames have high descriptors (high_sockets.h): nothing can be sent through them, they cannot be
- * bound or duplicated, and of their options only the filter of frames can be set.  Two things widen that: a netobsd that
- * may open interfaces after the start (it keeps CAP_NET_RAW) can create such sockets, and give them options and an
+ * bound or duplicated, and of their options only the filter of frames can be set.  Two things widen that: a netobsd
+ * that may open interfaces after the start (it keeps CAP_NET_RAW) can create such sockets, and give them options and an
  * interface; one that may suspend capture (--on-demand) can bind its sockets.
  *
  * A filter applies to a thread and to those that it creates.  The threads beside the main thread add a filter of their

@@ -25,10 +25,11 @@
 			{.argument = (other), .mask = UINT32_MAX, .value = (other_wanted)}}}
 
 /* A call on a low descriptor, its argument `which`, besides other conditions. */
-#define LOW_FD(which)			     {.argument = (which), .operand = SANDBOX_LOW_DESCRIPTOR}
-#define INT_IS(which, wanted)		     {.argument = (which), .mask = UINT32_MAX, .value = (wanted)}
-#define LOW_CALL(name)			     {.number = SCMP_SYS(name), .conditions = {LOW_FD(1)}}
-#define LOW_INT_ARG(name, which, wanted)     {.number = SCMP_SYS(name), .conditions = {LOW_FD(1), INT_IS(which, wanted)}}
+#define LOW_FD(which)	      {.argument = (which), .operand = SANDBOX_LOW_DESCRIPTOR}
+#define INT_IS(which, wanted) {.argument = (which), .mask = UINT32_MAX, .value = (wanted)}
+#define LOW_CALL(name)	      {.number = SCMP_SYS(name), .conditions = {LOW_FD(1)}}
+#define LOW_INT_ARG(name, which, wanted) \
+	{.number = SCMP_SYS(name), .conditions = {LOW_FD(1), INT_IS(which, wanted)}}
 #define LOW_OPTION(name, level, option) \
 	{.number = SCMP_SYS(name), .conditions = {LOW_FD(1), INT_IS(2, level), INT_IS(3, option)}}
 
@@ -91,11 +92,10 @@ static const struct sandbox_rule library_reading[] = {
     INT_ARG(ioctl, 2, TCGETS), /* isatty() */
 };
 
-/* Writing to open descriptors: standard output, the log, the service manager, sockets, but not those that capture, which
- * are high (high_sockets.h).  A call that takes a descriptor and writes, connects or duplicates belongs here only with
- * LOW_FD.  Messages go to connected
- * sockets only: with an address, a datagram could reach any Unix socket.  sendmsg() has its address in memory, which a
- * filter cannot read, so it is missing here. */
+/* Writing to open descriptors: standard output, the log, the service manager, sockets, but not those that capture,
+ * which are high (high_sockets.h): calls that write, connect or duplicate are allowed with LOW_FD only.  Messages go to
+ * connected sockets only: with an address, a datagram could reach any Unix socket.  sendmsg() has its address in
+ * memory, which a filter cannot read, so it is missing here. */
 static const struct sandbox_rule writing[] = {
     LOW_CALL(write),
     LOW_CALL(writev),

@@ -25,6 +25,7 @@ all_tests += \
 	%D%/formula_lock.sh \
 	%D%/formula_storm.sh \
 	%D%/formula_traced.sh \
+	%D%/intruder.sh \
 	%D%/lag.sh \
 	%D%/metrics.sh \
 	%D%/places.sh \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* High descriptors: the boundary that is chosen below a limit, and which sockets are moved.  Each case is a process of its
- * own, because a limit cannot be raised again and the boundary is chosen once. */
+/* High descriptors: the boundary that is chosen below a limit, and which sockets are moved.  Each case is a process of
+ * its own, because a limit cannot be raised again and the boundary is chosen once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,13 +68,13 @@ test_boundary(void **state)
 	static const struct reservation cases[] = {
 	    {1024, 1024, 2, 79, 25, 128, 1024},
 	    {1024, 1024, 2, 64, 25, 64, 1024},
-	    {100, 200, 2, 79, 25, 128, 130},      /* raised as far as needed */
-	    {100, 100, 2, 79, 25, 64, 100},	  /* fewer than wanted */
-	    {64, 64, 2, 79, 25, 32, 64},	  /* half, because both do not fit */
+	    {100, 200, 2, 79, 25, 128, 130}, /* raised as far as needed */
+	    {100, 100, 2, 79, 25, 64, 100},  /* fewer than wanted */
+	    {64, 64, 2, 79, 25, 32, 64},     /* half, because both do not fit */
 	    {1024, 4096, 256, 1152, 600, 2048, 2304},
 	    {1024, 1024, 256, 1152, 500, 512, 1024},
 	    {1024, 1024, 256, 1152, 600, REFUSED, 1024},
-	    {32, 32, 64, 79, 25, REFUSED, 32},	  /* not even the sockets */
+	    {32, 32, 64, 79, 25, REFUSED, 32}, /* not even the sockets */
 	};
 
 	(void)state;

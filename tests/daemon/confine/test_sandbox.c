@@ -515,8 +515,9 @@ bind_high_with_upper_bits(void)
 {
 	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = 1};
 
-	return syscall(SYS_bind, with_upper_bits(high), &address, with_upper_bits(sizeof address)) == -1 &&
-		       errno == EPERM ? -1 : 0;
+	long result = syscall(SYS_bind, with_upper_bits(high), &address, with_upper_bits(sizeof address));
+
+	return result == -1 && errno == EPERM ? -1 : 0;
 }
 
 static long
@@ -532,7 +533,9 @@ option_of_packets(void)
 {
 	int on = 1;
 
-	return syscall(SYS_setsockopt, high, SOL_PACKET, PACKET_AUXDATA, &on, sizeof on) == -1 && errno == EPERM ? -1 : 0;
+	long result = syscall(SYS_setsockopt, high, SOL_PACKET, PACKET_AUXDATA, &on, sizeof on);
+
+	return result == -1 && errno == EPERM ? -1 : 0;
 }
 
 static long
@@ -621,8 +624,8 @@ limit_raised(void)
 static long
 thread_in_namespace(void)
 {
-	return syscall(SYS_clone, CLONE_THREAD | CLONE_SIGHAND | CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_NEWUSER, NULL,
-		       NULL, NULL, NULL);
+	return syscall(SYS_clone, CLONE_THREAD | CLONE_SIGHAND | CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_NEWUSER,
+		       NULL, NULL, NULL, NULL);
 }
 
 /* With the number of another table of calls, the 64-bit calls of 32-bit programs. */
@@ -677,8 +680,7 @@ try_call(const struct attempt *attempt, enum sandbox_role role)
 	assert_true(child >= 0);
 	if (child == 0) {
 		open_descriptors();
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-		    !sandbox_enter(of_files ? &replay : &live))
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !sandbox_enter(of_files ? &replay : &live))
 			_exit(NO_FILTER);
 		if (role != SANDBOX_LIVE && role != SANDBOX_REPLAY) {
 			if (pthread_create(&id, NULL, try_in_thread, &in) == 0)
@@ -888,7 +890,11 @@ static void
 test_replay_is_narrower(void **state)
 {
 	static const struct attempt attempts[] = {
-	    {"netlink", route_socket}, {"netlink for sockets", diag_socket}, {"a Unix socket", unix_socket}, {"accepting clients", accept_client}};
+	    {"netlink", route_socket},
+	    {"netlink for sockets", diag_socket},
+	    {"a Unix socket", unix_socket},
+	    {"accepting clients", accept_client},
+	};
 
 	(void)state;
 	grants(attempts, COUNT(attempts), SANDBOX_LIVE);
