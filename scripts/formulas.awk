@@ -6,7 +6,7 @@
 #
 # prints a line "FORMULA - DEFINITION" for each formula of the configuration.
 #
-#	definition=DEFINITION known=PROBES awk -v mode=replace -v script=NAME -v probes=PROBES -v given=yes -f formulas.awk
+#	definition=DEFINITION known=PROBES script=NAME probes=PROBES given=yes awk -v mode=replace -f formulas.awk
 #
 # prints a line "PROBE FORMULA DEFINITION" for each probe of the script that a formula replaces.  A formula of several
 # probes is divided into one for each of them, if the definition is given with -F.  If the script has the formula as a
@@ -14,6 +14,9 @@
 
 BEGIN {
 	blank = "[ \t\r\f\v]*"
+	script = ENVIRON["script"]
+	probes = ENVIRON["probes"]
+	given = ENVIRON["given"]
 	if (mode == "replace")
 		exit !replace(ENVIRON["definition"], ENVIRON["known"])
 }

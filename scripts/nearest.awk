@@ -2,13 +2,13 @@
 #
 # The "did you mean" of the scripts; probes/nearest.c is the same rule in C.
 #
-#	awk -v misspelt=WORD -v candidates=LIST -f nearest.awk
+#	misspelt=WORD candidates=LIST awk -f nearest.awk
 #
 # prints the end of a message; without misspelt it only defines functions, for the next program.
 
 BEGIN {
-	if (misspelt != "")
-		print did_you_mean(misspelt, candidates)
+	if (ENVIRON["misspelt"] != "")
+		print did_you_mean(ENVIRON["misspelt"], ENVIRON["candidates"])
 }
 
 # min3(A, B, C): the smallest

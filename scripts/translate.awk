@@ -3,7 +3,7 @@
 # The program of scripts/translate: a D script, in tokens, to D for netobs (mode=d) or to bpftrace (mode=bpftrace).
 # Needs nearest.awk.
 #
-#	awk -f nearest.awk -f translate.awk -v mode=MODE -v netobsd=PATH -v manifest=FILE -v name=NAME SCRIPT
+#	netobsd=PATH manifest=FILE name=NAME awk -f nearest.awk -f translate.awk -v mode=MODE SCRIPT
 #
 # FILE is the output of netobsd --list-probes; without it neither probes nor fields are checked.  A line on standard error
 # names each place that has no equivalent, and the exit status is 1.
@@ -22,6 +22,9 @@ BEGIN {
 	    "IPPROTO_ROUTING 43 IPPROTO_FRAGMENT 44 IPPROTO_GRE 47 IPPROTO_ESP 50 IPPROTO_AH 51 IPPROTO_ICMPV6 58 " \
 	    "IPPROTO_OSPF 89 IPPROTO_PIM 103 IPPROTO_SCTP 132 IPPROTO_RAW 255 IPH_DF 2 IPH_MF 1 AF_INET 2 AF_INET6 10 NULL 0")
 	foreign_reasons()
+	netobsd = ENVIRON["netobsd"]
+	manifest = ENVIRON["manifest"]
+	name = ENVIRON["name"]
 	if (manifest != "")
 		read_manifest()
 }
@@ -87,9 +90,16 @@ function at_line(i) {
 	return name ":" (i in line_of ? line_of[i] : NR) ": "
 }
 
+# message(I, TEXT): prints a line about token I.  The script may be of others: a terminal must not execute its text.
+function message(i, text) {
+	text = "translate: " at_line(i) text
+	gsub(/[^ -~\t]/, "?", text)
+	print text | "cat >&2"
+}
+
 # refuse(I, WHAT): token I has no equivalent.  Its clause is omitted.
 function refuse(i, what) {
-	print "translate: " at_line(i) what | "cat >&2"
+	message(i, what)
 	refused = 1
 	clause_refused = what
 }
@@ -97,7 +107,7 @@ function refuse(i, what) {
 # remark(I, WHAT): what the translation does differently, once for each text
 function remark(i, what) {
 	if (!(what in remarked))
-		print "translate: " at_line(i) "note: " what | "cat >&2"
+		message(i, "note: " what)
 	remarked[what] = 1
 }
 

@@ -71,7 +71,7 @@ test_same_as_awk(void **state)
 		FILE *awk;
 
 		snprintf(command, sizeof command,
-			 "awk -v misspelt=%s -v candidates='summary strict status tcp-send tcp-receive udp-receive a' "
+			 "misspelt=%s candidates='summary strict status tcp-send tcp-receive udp-receive a' awk "
 			 "-f \"${top_srcdir:-.}\"/scripts/nearest.awk",
 			 misspelt[i]);
 		awk = popen(command, "r"); /* NOLINT(cert-env33-c) */

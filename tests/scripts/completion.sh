@@ -71,6 +71,14 @@ is "netobsctl: a hostile name is not offered" "$(completed "$conf/netobsctl.bash
 	tr ' ' '\n' | grep -v '^--' | paste -s -d ' ' -)" "web"
 # shellcheck disable=SC2016 # the name of a formula
 is "netobsd: a hostile name is not offered" "$(completed "$conf/netobs.bash-completion" _netobsd netobsd --formula 'x$(touch${IFS}$EXPANDED) = tcp-send' --print = x)" ""
+# Interfaces, in a directory in place of /sys/class/net.
+mkdir "$tmp/net"
+: >"$tmp/net/br-0:1@2.3"
+: >"$tmp/net/\$(touch\${IFS}\$EXPANDED)"
+printf 'cd() { builtin cd "%s"; }\n' "$tmp/net" >"$tmp/cd"
+is "netobs: a hostile interface is not offered" "$(BASH_ENV=$tmp/cd scripts tcpsnoop -i '')" "any br-0:1@2.3"
+is "netobsd: a hostile interface is not offered" \
+	"$(BASH_ENV=$tmp/cd completed "$conf/netobs.bash-completion" _netobsd netobsd -i '')" "any br-0:1@2.3"
 check "none of them is expanded" test ! -e "$EXPANDED"
 is "netobs: help of a script" "$(scripts --help tcpsn)" "tcpsnoop"
 if [ -r /proc/net/tcp ]; then

@@ -79,8 +79,8 @@ long=a-formula-with-a-name-of-forty-characters
 prints "$(echo $long | cut -c 1-29)-ip-receive $received,$(echo $long | cut -c 1-32)-ip-send $sent" \
 	hosts -F "$(echo $long | cut -c 1-40) = ip-send, ip-receive where ip_saddr == 192.168.0.1"
 is "mawk: the parts of a formula" "$(definition='f=tcp-*,udp-send where tcp_flagstr == ", 3 times"' \
-	known='tcp-send tcp-receive udp-send' mawk -v mode=replace -v script=s -v given=yes \
-	-v probes='tcp-receive udp-send' -f "$top/scripts/formulas.awk")" \
+	known='tcp-send tcp-receive udp-send' script=s given=yes probes='tcp-receive udp-send' mawk -v mode=replace \
+	-f "$top/scripts/formulas.awk")" \
 	'tcp-receive f-tcp-receive f-tcp-receive = tcp-receive  where tcp_flagstr == ", 3 times"
 udp-send f-udp-send f-udp-send = udp-send  where tcp_flagstr == ", 3 times"'
 

@@ -31,8 +31,8 @@ fails() {
 name="busybox awk: the parts of a formula"
 if have busybox; then
 	is "$name" "$(definition='f=tcp-*,udp-send where tcp_flagstr == ", 3 times"' \
-		known='tcp-send tcp-receive udp-send' busybox awk -v mode=replace -v script=s -v given=yes \
-		-v probes='tcp-receive udp-send' -f "$top/scripts/formulas.awk")" \
+		known='tcp-send tcp-receive udp-send' script=s given=yes probes='tcp-receive udp-send' \
+		busybox awk -v mode=replace -f "$top/scripts/formulas.awk")" \
 		'tcp-receive f-tcp-receive f-tcp-receive = tcp-receive  where tcp_flagstr == ", 3 times"
 udp-send f-udp-send f-udp-send = udp-send  where tcp_flagstr == ", 3 times"'
 else

@@ -10,7 +10,8 @@ check_tests += \
 	%D%/names.sh \
 	%D%/netobs.sh \
 	%D%/scripts.sh \
-	%D%/translate.sh
+	%D%/translate.sh \
+	%D%/trust.sh
 
 # bpftrace with every script, and on live interfaces; DTrace, which is no package of Debian 12.
 all_tests += \

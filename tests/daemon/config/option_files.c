@@ -153,7 +153,8 @@ words_for(const struct option_row *row)
 	static const struct {
 		const char *argument, *words;
 	} known[] = {
-	    {"IFACE", "-W \"any $(cd /sys/class/net 2>/dev/null && echo *)\""},
+	    /* compgen expands the words, and the name of an interface may be anything. */
+	    {"IFACE", "-W \"any $(cd /sys/class/net 2>/dev/null && printf '%s\\n' * | grep -x '[A-Za-z0-9_.:@-]*')\""},
 	    {"FILE", "-f"},
 	    {"CONFIG", "-f"},
 	    {"PATH", "-f"},
