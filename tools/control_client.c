@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probes/print/format.h"
+
 /* Longest wait for each part of a reply, and for a reply that is one text, seconds. */
 #define TIMEOUT_S 10
 
@@ -20,10 +23,26 @@
 #define LINES_TIMEOUT_S 60
 #define LINES_SIZE_MAX	((size_t)1 << 30)
 
+/* Bytes of a message: a path and what is wrong with it. */
+#define MESSAGE_MAX 8192u
+
+void
+client_log(const char *program, const char *format, ...)
+{
+	char text[MESSAGE_MAX], line[sizeof text * FORMAT_PLAIN_BYTE_MAX + 8];
+	int length = snprintf(text, sizeof text, "%s: ", program);
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text + length, sizeof text - (size_t)length, format, values);
+	va_end(values);
+	fprintf(stderr, "%.*s\n", (int)(put_foreign_text(line, text, strlen(text)) - line), line);
+}
+
 int
 client_log_error(const char *what, const char *error)
 {
-	fprintf(stderr, "netobsctl: %s%s%s\n", what, error != NULL ? ": " : "", error != NULL ? error : "");
+	client_log("netobsctl", "%s%s%s", what, error != NULL ? ": " : "", error != NULL ? error : "");
 	return EXIT_FAILURE;
 }
 
@@ -94,15 +113,6 @@ client_describe_connect_error(const char *path, char *error, size_t size)
 			     : strerror(errno));
 }
 
-static void
-client_log_connect_error(const char *path)
-{
-	char error[1024];
-
-	client_describe_connect_error(path, error, sizeof error);
-	client_log_error(error, NULL);
-}
-
 /* Sends a request; -1 with errno on failure. */
 static int
 client_send_request(const char *path, const char *request)
@@ -119,42 +129,7 @@ client_send_request(const char *path, const char *request)
 
 /* -------------------------------------------------------------------------------------------------------- the reply */
 
-/* Writes to a terminal or a file: bytes other than printable ASCII and line breaks become \xNN.  netobsd sends none,
- * but another program may listen on the socket. */
-static void
-client_write_escaped(FILE *to, const char *bytes, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
-
-		if ((byte >= ' ' && byte <= '~') || byte == '\n')
-			putc_unlocked(byte, to);
-		else
-			fprintf(to, "\\x%02x", byte);
-	}
-}
-
-static bool
-client_read_line(FILE *reply, char *line, size_t size)
-{
-	if (fgets(line, (int)size, reply) == NULL)
-		return false;
-	line[strcspn(line, "\n")] = '\0';
-	return true;
-}
-
-/* Returns whether the whole reply is written, with a message if it is not. */
-static bool
-client_end_copy(FILE *reply, FILE *to)
-{
-	if (ferror(reply))
-		client_log_error("the reply is incomplete", strerror(errno));
-	else if (to != NULL && (fflush(to) != 0 || ferror(to)))
-		client_log_error("cannot write to standard output", strerror(errno));
-	else
-		return true;
-	return false;
-}
+static const char client_not_netobsd[] = "the process listening there is not netobsd";
 
 /* Checks the first line of a reply.  False, with what is wrong, unless it is "ok". */
 static bool
@@ -165,7 +140,7 @@ client_check_first_line(const char *line, char *error, size_t size)
 	if (strcmp(line, "ok") == 0)
 		return true;
 	if (strncmp(line, "error ", 6) != 0) {
-		snprintf(error, size, "the process listening there is not netobsd");
+		snprintf(error, size, "%s", client_not_netobsd);
 		return false;
 	}
 	error[0] = '\0';
@@ -181,91 +156,11 @@ client_describe_no_reply(unsigned timeout, char *error, size_t size)
 {
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		snprintf(error, size, "no reply from netobsd within %u seconds", timeout);
+	else if (errno == EMSGSIZE)
+		snprintf(error, size, "%s", client_not_netobsd);
 	else
 		snprintf(error, size, "no reply from netobsd%s%s", errno != 0 ? ": " : "",
 			 errno != 0 ? strerror(errno) : "");
-}
-
-/* Writes the reply behind its first line. */
-static bool
-client_copy_reply(FILE *reply, FILE *to)
-{
-	char bytes[8192];
-	size_t got;
-
-	while ((got = fread(bytes, 1, sizeof bytes, reply)) > 0 && (to == NULL || !ferror(to)))
-		if (to != NULL)
-			client_write_escaped(to, bytes, got);
-	return client_end_copy(reply, to);
-}
-
-/* Writes the lines behind the first one, and logs notes. */
-static bool
-client_copy_records(FILE *reply, FILE *to)
-{
-	static const char note[] = "{\"note\":\"";
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t length;
-
-	while ((length = getline(&line, &room, reply)) > 0 && !ferror(to)) {
-		const char *text = strncmp(line, note, strlen(note)) == 0 ? line + strlen(note) : NULL;
-
-		if (text == NULL) {
-			client_write_escaped(to, line, (size_t)length);
-			continue;
-		}
-		fputs("netobsctl: ", stderr);
-		client_write_escaped(stderr, text, strcspn(text, "\""));
-		putc('\n', stderr);
-	}
-	free(line);
-	return client_end_copy(reply, to);
-}
-
-/* Checks the first line of a reply, and calls `copy` for the others. */
-static bool
-client_handle_reply(FILE *reply, FILE *to, bool (*copy)(FILE *reply, FILE *to))
-{
-	char line[1024], error[4096];
-
-	errno = 0;
-	if (!client_read_line(reply, line, sizeof line))
-		client_describe_no_reply(TIMEOUT_S, error, sizeof error);
-	else if (client_check_first_line(line, error, sizeof error))
-		return copy(reply, to);
-	client_log_error(error, NULL);
-	return false;
-}
-
-static bool
-client_request(const char *path, const char *request, FILE *to, bool (*copy)(FILE *reply, FILE *to))
-{
-	int fd = client_send_request(path, request);
-	FILE *reply = fd >= 0 ? fdopen(fd, "r") : NULL;
-	bool done;
-
-	if (reply == NULL) {
-		client_log_connect_error(path);
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	done = client_handle_reply(reply, to, copy);
-	fclose(reply);
-	return done;
-}
-
-bool
-client_print_reply(const char *path, const char *request, FILE *to)
-{
-	return client_request(path, request, to, client_copy_reply);
-}
-
-bool
-client_print_records(const char *path, const char *request)
-{
-	return client_request(path, request, stdout, client_copy_records);
 }
 
 ssize_t
@@ -279,19 +174,35 @@ client_receive(int fd, void *bytes, size_t size)
 	return got;
 }
 
-/* Reads one line and nothing behind it. */
-static bool
-client_receive_line(int fd, char *line, size_t size)
+/* Seconds of a clock that is never set. */
+static time_t
+client_seconds(void)
 {
-	errno = 0;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* Reads one line and nothing behind it.  False with errno: EMSGSIZE if it is longer, 0 if the reply ends. */
+static bool
+client_receive_line(int fd, char *line, size_t size, unsigned timeout)
+{
+	time_t start = client_seconds();
+
 	for (size_t used = 0; used < size; used++) {
+		errno = 0;
 		if (client_receive(fd, line + used, 1) != 1)
+			return false;
+		errno = EAGAIN;
+		if (client_seconds() - start > (time_t)timeout)
 			return false;
 		if (line[used] == '\n') {
 			line[used] = '\0';
 			return true;
 		}
 	}
+	errno = EMSGSIZE;
 	return false;
 }
 
@@ -308,7 +219,7 @@ client_open_reply(const char *path, const char *request, unsigned timeout, char 
 		return -1;
 	}
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-	if (!client_receive_line(fd, line, sizeof line)) {
+	if (!client_receive_line(fd, line, sizeof line, timeout)) {
 		reason = errno != 0 ? errno : EPROTO;
 		client_describe_no_reply(timeout, error, size);
 	} else if (client_check_first_line(line, error, size)) {
@@ -330,16 +241,6 @@ client_open_stream(const char *path, const char *request)
 	if (fd < 0)
 		client_log_error(error, NULL);
 	return fd;
-}
-
-/* Seconds of a clock that is never set. */
-static time_t
-client_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
 }
 
 /* Reads up to the end of file; NULL or what is wrong. */
@@ -370,6 +271,141 @@ client_receive_text(int fd, char *text, size_t size)
 			return "the reply is not text";
 	return NULL;
 }
+
+/* -------------------------------------------------------------------------------------------------- a reply as it comes */
+
+/* Longest line of a reply that is printed: more than any of netobsd has. */
+#define LINE_MAX_BYTES ((size_t)256 * 1024)
+
+/* A reply that is printed while it comes. */
+struct client_copy {
+	char *lines;   /* LINE_MAX_BYTES */
+	char *cleaned; /* what is printed of them */
+	size_t used;
+	FILE *to;     /* NULL: nowhere */
+	bool records; /* lines that are notes become messages */
+};
+
+static void
+client_write_lines(const struct client_copy *copy, const char *lines, size_t length)
+{
+	if (copy->to != NULL)
+		fwrite(copy->cleaned, 1, (size_t)(put_foreign_lines(copy->cleaned, lines, length) - copy->cleaned), copy->to);
+}
+
+/* Writes lines, and logs those that are notes. */
+static void
+client_write_records(const struct client_copy *copy, const char *lines, size_t length)
+{
+	static const char note[] = "{\"note\":\"";
+
+	while (length > 0) {
+		const char *end = memchr(lines, '\n', length);
+		size_t line = end != NULL ? (size_t)(end - lines) + 1 : length;
+
+		if (line > sizeof note && memcmp(lines, note, sizeof note - 1) == 0) {
+			const char *text = lines + sizeof note - 1, *quote = memchr(text, '"', line - (sizeof note - 1));
+
+			client_log("netobsctl", "%.*s",
+				   (int)(quote != NULL ? (size_t)(quote - text) : line - sizeof note), text);
+		} else {
+			client_write_lines(copy, lines, line);
+		}
+		lines += line;
+		length -= line;
+	}
+}
+
+/* Writes the complete lines; at the end of the reply the rest as well. */
+static void
+client_pass_lines(struct client_copy *copy, bool end)
+{
+	const char *last = memrchr(copy->lines, '\n', copy->used);
+	size_t length = end ? copy->used : last != NULL ? (size_t)(last - copy->lines) + 1 : 0;
+
+	(copy->records ? client_write_records : client_write_lines)(copy, copy->lines, length);
+	copy->used -= length;
+	memmove(copy->lines, copy->lines + length, copy->used);
+}
+
+/* Copies the reply to its end; what is wrong, or NULL. */
+static const char *
+client_copy_reply(int fd, struct client_copy *copy)
+{
+	time_t start = client_seconds();
+	ssize_t got;
+
+	while ((got = client_receive(fd, copy->lines + copy->used, LINE_MAX_BYTES - copy->used)) > 0) {
+		size_t used = copy->used += (size_t)got;
+
+		client_pass_lines(copy, false);
+		if (copy->to != NULL && ferror(copy->to))
+			return NULL;
+		if (copy->used == LINE_MAX_BYTES)
+			return "a line of it is too long for netobsd";
+		if (copy->used < used)
+			start = client_seconds();
+		else if (client_seconds() - start > TIMEOUT_S)
+			return "no line of it is complete in time";
+	}
+	if (got < 0)
+		return errno == EAGAIN ? "netobsd sends nothing" : strerror(errno);
+	if (copy->used == 0)
+		return NULL;
+	client_pass_lines(copy, true);
+	return "it ends within a line";
+}
+
+/* Returns whether the whole reply is written, with a message if it is not. */
+static bool
+client_end_copy(const char *reason, FILE *to)
+{
+	if (to != NULL && (fflush(to) != 0 || ferror(to)))
+		client_log_error("cannot write to standard output", strerror(errno));
+	else if (reason != NULL)
+		client_log_error("the reply is incomplete", reason);
+	else
+		return true;
+	return false;
+}
+
+static bool
+client_request(const char *path, const char *request, struct client_copy *copy)
+{
+	int fd = client_open_stream(path, request);
+	bool done = false;
+
+	if (fd < 0)
+		return false;
+	copy->lines = malloc(LINE_MAX_BYTES);
+	copy->cleaned = malloc(LINE_MAX_BYTES * FORMAT_JSON_BYTE_MAX + 8);
+	if (copy->lines != NULL && copy->cleaned != NULL)
+		done = client_end_copy(client_copy_reply(fd, copy), copy->to);
+	else
+		client_log_error("out of memory", NULL);
+	free(copy->lines);
+	free(copy->cleaned);
+	close(fd);
+	return done;
+}
+
+bool
+client_print_reply(const char *path, const char *request, FILE *to)
+{
+	struct client_copy copy = {.to = to};
+
+	return client_request(path, request, &copy);
+}
+
+bool
+client_print_records(const char *path, const char *request)
+{
+	struct client_copy copy = {.to = stdout, .records = true};
+
+	return client_request(path, request, &copy);
+}
+
+/* ------------------------------------------------------------------------------------------------ a reply as a whole */
 
 /* Lines that are received; `text` has `size` bytes. */
 struct client_lines {

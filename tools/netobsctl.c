@@ -232,21 +232,21 @@ ctl_log_wrong_option(int option, const char *word)
 	if (option == ':') {
 		for (size_t i = 0; i < sizeof ctl_values / sizeof ctl_values[0]; i++)
 			if (ctl_values[i].option == optopt)
-				fprintf(stderr, "netobsctl: %s\n", ctl_values[i].message);
+				client_log("netobsctl", "%s", ctl_values[i].message);
 		return EXIT_FAILURE;
 	}
 	if (optopt > 0 && strchr("jhPV", optopt) != NULL) {
-		fprintf(stderr, "netobsctl: %.*s takes no value\n", (int)strcspn(word, "="), word);
+		client_log("netobsctl", "%.*s takes no value", (int)strcspn(word, "="), word);
 		return EXIT_FAILURE;
 	}
 	if (optopt != 0) {
-		fprintf(stderr, "netobsctl: unknown option -%c; netobsctl --help lists the options\n", optopt);
+		client_log("netobsctl", "unknown option -%c; netobsctl --help lists the options", optopt);
 		return EXIT_FAILURE;
 	}
 	nearest_begin(&nearest, word + 2, strcspn(word + 2, "="));
 	for (const struct option *known = ctl_options; known->name != NULL; known++)
 		nearest_consider(&nearest, known->name);
-	fprintf(stderr, "netobsctl: unknown or ambiguous option %s%s; netobsctl --help lists the options\n", word,
+	client_log("netobsctl", "unknown or ambiguous option %s%s; netobsctl --help lists the options", word,
 		nearest_hint(&nearest, "--", hint));
 	return EXIT_FAILURE;
 }

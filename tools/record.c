@@ -130,11 +130,11 @@ record_print_statistics(const struct recorder *recorder)
 {
 	const struct record_statistics *counts = &recorder->statistics;
 
-	fprintf(stderr,
-		"netobsctl: %" PRIu64 " triggers: %" PRIu64 " files with %" PRIu64 " bytes, %" PRIu64 " merged, "
+	client_log(
+		"netobsctl", "%" PRIu64 " triggers: %" PRIu64 " files with %" PRIu64 " bytes, %" PRIu64 " merged, "
 		"%" PRIu64 " over a limit of %s, %" PRIu64 " over the rate, %" PRIu64 " over the queue, "
 		"%" PRIu64 " without connection, %" PRIu64 " failed, %zu waiting; "
-		"%" PRIu64 " lines of netobsd lost\n",
+		"%" PRIu64 " lines of netobsd lost",
 		counts->triggers, counts->files, counts->bytes, counts->merged, counts->over_limit, recorder->path,
 		counts->over_rate, counts->queue_full, counts->no_connection, counts->failures,
 		recorder->queue->count + (recorder->writer.pid > 0), counts->lost);
@@ -159,9 +159,9 @@ record_is_full(struct recorder *recorder, uint64_t now)
 	if (directory->files >= settings->max_files || directory->bytes >= settings->max_bytes)
 		recorder->full = true;
 	if (recorder->full && !recorder->full_logged) {
-		fprintf(stderr,
-			"netobsctl: %s has %" PRIu64 " files with %" PRIu64
-			" bytes, the limit: no more are written until some are removed\n",
+		client_log("netobsctl",
+			"%s has %" PRIu64 " files with %" PRIu64
+			" bytes, the limit: no more are written until some are removed",
 			recorder->path, directory->files, directory->bytes);
 		recorder->counted_time = now;
 	}
@@ -200,7 +200,7 @@ record_log_failure(struct recorder *recorder, const char *error, uint64_t now)
 	snprintf(recorder->reason, sizeof recorder->reason, "%s", reason);
 	recorder->reason_time = now;
 	recorder->reason_over = false;
-	fprintf(stderr, "netobsctl: cannot write %s/%s: %s; further files are tried and failures counted\n",
+	client_log("netobsctl", "cannot write %s/%s: %s; further files are tried and failures counted",
 		recorder->path, recorder->name, error);
 }
 

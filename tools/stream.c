@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "probes/print/format.h"
 #include "tools/control_client.h"
 #include "tools/stream_files.h"
 
@@ -23,9 +24,11 @@ struct stream_reader {
 	int fd;			    /* the connection */
 	struct stream_files *files; /* NULL: standard output */
 	char *buffer;		    /* BUFFER_SIZE bytes */
+	char *cleaned;		    /* what is passed on of them */
 	size_t used;
 	uint64_t lost; /* lines that netobsd dropped */
 	bool ended;    /* netobsd has ended the stream */
+	bool too_long; /* a line does not fit into the buffer */
 	bool failed;   /* lines cannot be written: a message was printed, unless the reader has closed the output */
 	int status;
 };
@@ -62,15 +65,6 @@ stream_watch_signals(sigset_t *unblocked)
 }
 
 /* -------------------------------------------------------------------------------------------------------- the lines */
-
-/* netobsd sends no control characters, but another program may listen on the socket. */
-static void
-stream_mask_controls(char *bytes, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (((unsigned char)bytes[i] < ' ' && bytes[i] != '\n' && bytes[i] != '\t') || bytes[i] == 127)
-			bytes[i] = '?';
-}
 
 /* Writes all, waiting for the reader; a signal ends the wait. */
 static bool
@@ -112,8 +106,9 @@ stream_parse_gap(const char *line, size_t length)
 
 	if ((!is_json && !is_text) || *digits < '0' || *digits > '9')
 		return 0;
+	errno = 0;
 	lost = strtoull(digits, &end, 10);
-	return (size_t)(line + length - end) == strlen(rest) && memcmp(end, rest, strlen(rest)) == 0 ? lost : 0;
+	return errno == 0 && (size_t)(line + length - end) == strlen(rest) && memcmp(end, rest, strlen(rest)) == 0 ? lost : 0;
 }
 
 /* Counts the lines that netobsd has dropped, as the lines say. */
@@ -123,8 +118,9 @@ stream_count_lost(struct stream_reader *reader, const char *lines, size_t length
 	while (length > 0) {
 		const char *end = memchr(lines, '\n', length);
 		size_t line = (size_t)(end - lines) + 1;
+		uint64_t lost = stream_parse_gap(lines, line);
 
-		reader->lost += stream_parse_gap(lines, line);
+		reader->lost = lost < UINT64_MAX - reader->lost ? reader->lost + lost : UINT64_MAX;
 		lines += line;
 		length -= line;
 	}
@@ -144,10 +140,10 @@ stream_pass_lines(struct stream_reader *reader, const sigset_t *unblocked)
 		passed--;
 	}
 	stream_count_lost(reader, reader->buffer, passed);
-	stream_mask_controls(reader->buffer, passed);
+	passed = (size_t)(put_foreign_lines(reader->cleaned, reader->buffer, passed) - reader->cleaned);
 	if (reader->files != NULL)
-		reader->failed = !stream_files_add(reader->files, reader->buffer, passed);
-	else if (!stream_write_output(reader, reader->buffer, passed, unblocked))
+		reader->failed = !stream_files_add(reader->files, reader->cleaned, passed);
+	else if (!stream_write_output(reader, reader->cleaned, passed, unblocked))
 		return false;
 	memmove(reader->buffer, reader->buffer + length, reader->used - length);
 	reader->used -= length;
@@ -199,8 +195,9 @@ stream_copy(struct stream_reader *reader, const sigset_t *unblocked)
 		reader->used += (size_t)got;
 		if (!stream_pass_lines(reader, unblocked))
 			return;
-		if (reader->used == BUFFER_SIZE)
-			return; /* no line of netobsd is as long */
+		reader->too_long = reader->used == BUFFER_SIZE;
+		if (reader->too_long)
+			return;
 	}
 }
 
@@ -208,15 +205,17 @@ static void
 stream_log_end(struct stream_reader *reader)
 {
 	if (reader->lost > 0)
-		fprintf(stderr, "netobsctl: %llu lines were lost because they were not read in time\n",
-			(unsigned long long)reader->lost);
+		client_log("netobsctl", "%llu lines were lost because they were not read in time",
+			   (unsigned long long)reader->lost);
 	if (reader->failed || stop_signal != 0)
 		return;
 	if (reader->ended) {
-		fputs("netobsctl: netobsd has ended the stream\n", stderr);
+		client_log("netobsctl", "netobsd has ended the stream");
 		return;
 	}
-	fputs("netobsctl: the stream broke off: netobsd has closed the connection or was killed\n", stderr);
+	client_log("netobsctl", "the stream broke off: %s",
+		   reader->too_long ? "the process listening there is not netobsd: its lines are too long"
+				    : "netobsd has closed the connection or was killed");
 	reader->status = EXIT_BROKE_OFF;
 }
 
@@ -278,7 +277,8 @@ stream_run(const char *path, char *const names[], int count, const struct stream
 	    !stream_open_files(&reader, stream_file_name(names, count), options))
 		return EXIT_FAILURE;
 	reader.buffer = malloc(BUFFER_SIZE);
-	if (reader.buffer == NULL) {
+	reader.cleaned = malloc(BUFFER_SIZE * FORMAT_JSON_BYTE_MAX + 8);
+	if (reader.buffer == NULL || reader.cleaned == NULL) {
 		client_log_error("out of memory", NULL);
 	} else {
 		stream_watch_signals(&unblocked);
@@ -294,5 +294,6 @@ stream_run(const char *path, char *const names[], int count, const struct stream
 	if (reader.files != NULL && !stream_files_close(reader.files))
 		reader.status = EXIT_FAILURE;
 	free(reader.buffer);
+	free(reader.cleaned);
 	return reader.status;
 }

@@ -119,10 +119,10 @@ files_remove_leftover(const struct stream_files *files, const char *file)
 	own = files_own_name(files, file) && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	      status.st_uid == geteuid();
 	if (own && unlinkat(files->directory, file, 0) == 0)
-		fprintf(stderr, "netobsctl: removed %s/%s: a killed run left it behind, and it was not complete\n",
+		client_log("netobsctl", "removed %s/%s: a killed run left it behind, and it was not complete",
 			files->path, file);
 	else
-		fprintf(stderr, "netobsctl: %s/%s was left behind by another run and is not complete\n", files->path,
+		client_log("netobsctl", "%s/%s was left behind by another run and is not complete", files->path,
 			file);
 	close(fd);
 }
@@ -145,7 +145,7 @@ files_remove_leftovers(const struct stream_files *files)
 static bool
 files_fail(const struct stream_files *files, const char *what, const char *name, const char *reason)
 {
-	fprintf(stderr, "netobsctl: cannot %s %s/%s: %s\n", what, files->path, name, reason);
+	client_log("netobsctl", "cannot %s %s/%s: %s", what, files->path, name, reason);
 	return false;
 }
 
@@ -277,7 +277,7 @@ static void
 files_print_lost(const struct stream_files *files, uint64_t lines)
 {
 	if (lines > 0)
-		fprintf(stderr, "netobsctl: %llu lines for %s/%s are lost\n", (unsigned long long)lines, files->path,
+		client_log("netobsctl", "%llu lines for %s/%s are lost", (unsigned long long)lines, files->path,
 			files->final_name);
 }
 

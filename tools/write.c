@@ -63,8 +63,8 @@ write_run(const char *socket, char **words, int count, const struct write_option
 	if (!write_client_run(&request, &written, error, sizeof error))
 		return client_log_error(error, NULL);
 	if (options->format != NULL && strcmp(options->format, "pcapng") != 0)
-		fprintf(stderr, "netobsctl: %s holds no comments; they are left out\n", options->format);
-	fprintf(stderr, "netobsctl: %llu frames, %llu bytes written; %llu frames lost%s\n",
+		client_log("netobsctl", "%s holds no comments; they are left out", options->format);
+	client_log("netobsctl", "%llu frames, %llu bytes written; %llu frames lost%s",
 		(unsigned long long)written.frames, (unsigned long long)written.bytes, (unsigned long long)written.lost,
 		written.cut ? "; earlier frames of the connection are not in the flight recorder any more" : "");
 	return EXIT_SUCCESS;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probes/print/format.h"
+
 void
 text_add_format(struct text_buffer *text, const char *format, ...)
 {
@@ -44,38 +46,46 @@ text_add_number(struct text_buffer *text, uint64_t number)
 	text_add_bytes(text, first, (size_t)(digits + sizeof digits - first));
 }
 
-static bool
-text_is_printable(unsigned char byte)
+/* Bytes of a string that are converted at once. */
+#define PIECE_MAX 64
+
+/* The length of the next piece of a string.  No character of UTF-8 is divided. */
+static size_t
+text_piece(const char *string)
 {
-	return byte >= ' ' && byte <= '~' && byte != '\\';
+	size_t length = strnlen(string, PIECE_MAX), first = length;
+
+	/* A character has at most three bytes behind its first one. */
+	while (length == PIECE_MAX && first > length - 4 && ((unsigned char)string[first] & 0xc0) == 0x80)
+		first--;
+	return first > length - 4 ? first : length;
+}
+
+/* Appends a string that `put` converts, piece by piece. */
+static void
+text_add_converted(struct text_buffer *text, const char *string,
+		   char *(*put)(char *at, const char *text, size_t size))
+{
+	char piece[PIECE_MAX * FORMAT_JSON_BYTE_MAX + 8];
+
+	while (*string != '\0') {
+		size_t length = text_piece(string);
+
+		text_add_bytes(text, piece, (size_t)(put(piece, string, length) - piece));
+		string += length;
+	}
 }
 
 void
 text_add_json(struct text_buffer *text, const char *string)
 {
-	text_add_format(text, "\"");
-	for (; *string != '\0'; string++) {
-		unsigned char byte = (unsigned char)*string;
-
-		if (text_is_printable(byte) && byte != '"')
-			text_add_format(text, "%c", byte);
-		else
-			text_add_format(text, "\\u%04x", byte);
-	}
-	text_add_format(text, "\"");
+	text_add_bytes(text, "\"", 1);
+	text_add_converted(text, string, put_json_text);
+	text_add_bytes(text, "\"", 1);
 }
 
 void
 text_add_escaped(struct text_buffer *text, const char *string)
 {
-	while (*string != '\0') {
-		size_t length = 0;
-
-		while (text_is_printable((unsigned char)string[length]))
-			length++;
-		text_add_bytes(text, string, length);
-		string += length;
-		if (*string != '\0')
-			text_add_format(text, "\\x%02x", (unsigned char)*string++);
-	}
+	text_add_converted(text, string, put_plain_text);
 }

@@ -21,10 +21,10 @@ void text_add_format(struct text_buffer *text, const char *format, ...) __attrib
 void text_add_bytes(struct text_buffer *text, const char *bytes, size_t length);
 void text_add_number(struct text_buffer *text, uint64_t number);
 
-/* Appends a JSON string with its quotes; bytes that are not printable ASCII are escaped as U+0000 to U+00FF. */
+/* Appends a JSON string with its quotes, like put_json_text(). */
 void text_add_json(struct text_buffer *text, const char *string);
 
-/* Appends for a terminal: bytes other than printable ASCII become \xNN. */
+/* Appends for a terminal, like put_plain_text(). */
 void text_add_escaped(struct text_buffer *text, const char *string);
 
 static inline size_t

@@ -199,6 +199,80 @@ put_plain_text(char *at, const char *text, size_t size)
 	return at;
 }
 
+/* Writes a text of another program, of which all printable characters and those of `blanks` remain. */
+static char *
+put_foreign(char *at, const uint8_t *s, size_t size, const char *blanks, bool json)
+{
+	for (size_t i = 0, n; i < size; i += n) {
+		n = format_copy_printable(at, s + i, size - i, 0x7f, 0x7f);
+		at += n;
+		if (n > 0)
+			continue;
+		n = 1;
+		if ((s[i] >= ' ' && s[i] <= '~') || (s[i] != '\0' && strchr(blanks, s[i]) != NULL)) {
+			*at++ = (char)s[i];
+		} else if (!json) {
+			at = PUT(at, "\\x");
+			at = put_hex_bytes(at, s + i, 1);
+		} else if (s[i] >= 0x80 && utf8_length(s + i, size - i) > 0) {
+			n = utf8_length(s + i, size - i);
+			at = put_json_character(at, s + i, n);
+		} else {
+			at = put_json_byte(at, s[i]);
+		}
+	}
+	return at;
+}
+
+char *
+put_foreign_text(char *at, const char *text, size_t size)
+{
+	return put_foreign(at, (const uint8_t *)text, size, "", false);
+}
+
+char *
+put_foreign_lines(char *at, const char *lines, size_t size)
+{
+	while (size > 0) {
+		const char *end = memchr(lines, '\n', size);
+		size_t length = end != NULL ? (size_t)(end - lines) + 1 : size;
+
+		at = put_foreign(at, (const uint8_t *)lines, length, "\n\t", *lines == '{');
+		lines += length;
+		size -= length;
+	}
+	return at;
+}
+
+/* The value of a hexadecimal digit, -1 for another character. */
+static int
+format_hex_digit(char digit)
+{
+	const char *found = digit != '\0' ? memchr(format_nibbles, digit, sizeof format_nibbles) : NULL;
+
+	return found != NULL ? (int)(found - format_nibbles) : -1;
+}
+
+size_t
+format_read_plain(const char *text, char *bytes)
+{
+	size_t count = 0;
+
+	while (*text != '\0') {
+		int high = text[0] == '\\' && text[1] == 'x' ? format_hex_digit(text[2]) : -1;
+		int low = high >= 0 ? format_hex_digit(text[3]) : -1;
+
+		if (low >= 0) {
+			bytes[count++] = (char)(high << 4 | low);
+			text += 4;
+			continue;
+		}
+		text += text[0] == '\\' && text[1] == '\\';
+		bytes[count++] = *text++;
+	}
+	return count;
+}
+
 char *
 put_endpoint(char *at, const char *address, size_t size, unsigned port)
 {

@@ -28,6 +28,20 @@ extern const char format_nibbles[16];	   /* lower case */
 char *put_json_text(char *at, const char *text, size_t size);
 char *put_plain_text(char *at, const char *text, size_t size);
 
+/* Writes a text that contains words of others, such as names of files, as part of a line: printable ASCII remains, and
+ * everything else becomes \xNN.  An escape that is in it already remains as it is. */
+char *put_foreign_text(char *at, const char *text, size_t size);
+
+/*
+ * Writes complete lines of another program, perhaps not netobsd, so that no terminal executes any of it: printable ASCII,
+ * line breaks and tabs remain.  In a line that begins with '{' everything else becomes what put_json_text() makes of it;
+ * in other lines it becomes \xNN.  Lines of netobsd remain as they are.
+ */
+char *put_foreign_lines(char *at, const char *lines, size_t size);
+
+/* Reads a text that put_plain_text() has written, back into `bytes`, which has space for as many.  Returns how many. */
+size_t format_read_plain(const char *text, char *bytes);
+
 /* "192.0.2.1:80" or "[2001:db8::1]:80", from an address of at most `size` bytes and a port in host order. */
 char *put_endpoint(char *at, const char *address, size_t size, unsigned port);
 

@@ -92,7 +92,7 @@ hostile() {
 	wait "$hostile"
 }
 
-is "control characters of a reply" "$(hostile 'ok\n\x1b[31mred\u202e\ttab\n')" '\x1b[31mred\xe2\x80\xae\x09tab'
+is "control characters of a reply" "$(hostile 'ok\n\x1b[31mred\u202e\ttab\n')" "$(printf '\\x1b[31mred\\xe2\\x80\\xae\ttab')"
 is "control characters of an error" "$(hostile 'error \x1b]0;title\x07\u2066\n')" 'netobsctl: \x1b]0;title\x07\xe2\x81\xa6'
 
 # ------------------------------------------------------------------------------------------------------------- metrics

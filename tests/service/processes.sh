@@ -62,7 +62,7 @@ is "connection: the process of both local ends, without a tracer" \
 	"$(grep '^  process' "$tmp/connection" | uniq -c | sed 's/^ *//')" "2   process        $owner (a \"b)"
 is "connection: the process as JSON" \
 	"$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq -c | sed 's/^ *//')" \
-	"2 \"pid\":$owner,\"comm\":\"a \\u0022b\",\"owner\":\"process\""
+	"2 \"pid\":$owner,\"comm\":\"a \\\"b\",\"owner\":\"process\""
 is "connections: the process" "$(ctl connections port 7004 | sed -n '2s/.* \([0-9]*\/\)/\1/p')" "$owner/a \"b"
 is "connection: another user does not see the process" \
 	"$(ctl_as 65533 connection "$cid" | grep -c '^  process  *unknown: the socket belongs to another user$')" 2

@@ -8,8 +8,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "probes/print/format.h"
 #include "tools/connections/connection_list.h"
 #include "tools/control_client.h"
+
+/* Bytes of a value that is text, with its NUL: more than the longest of netobsd. */
+#define CONNECTIONS_TEXT_MAX 1024u
 
 struct connections_run {
 	struct connection_request request;
@@ -87,6 +91,22 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 		}
 }
 
+/* Prints a text of netobsd as a JSON string: the bytes that it stands for. */
+static void
+connections_print_json_text(const char *value)
+{
+	char bytes[CONNECTIONS_TEXT_MAX], json[sizeof bytes * FORMAT_JSON_BYTE_MAX + 8];
+	size_t length;
+
+	/* Only text of another program is longer. */
+	if (strlen(value) >= sizeof bytes) {
+		fputs("null", stdout);
+		return;
+	}
+	length = format_read_plain(value, bytes);
+	printf("\"%.*s\"", (int)(put_json_text(json, bytes, length) - json), json);
+}
+
 /* Prints a value as JSON: numbers except for the name of a process, null for "-". */
 static void
 connections_print_json_value(const char *title, const char *value)
@@ -96,13 +116,7 @@ connections_print_json_value(const char *title, const char *value)
 	} else if (connection_value_is_number(value) && strcmp(title, "comm") != 0) {
 		fputs(value, stdout);
 	} else {
-		putchar('"');
-		for (; *value != '\0'; value++) {
-			if (*value == '"' || *value == '\\')
-				putchar('\\');
-			putchar(*value);
-		}
-		putchar('"');
+		connections_print_json_text(value);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
 #include "tools/connfs/connfs_operations.h"
+#include "tools/control_client.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 
@@ -214,7 +215,7 @@ connfs_serve(struct fuse_session *session, const struct fuse_cmdline_opts *optio
 	int status = EXIT_FAILURE;
 
 	if (!connfs_check(options->mountpoint)) {
-		fprintf(stderr, "netobs-connfs: %s\n", connfs_error);
+		client_log("netobs-connfs", "%s", connfs_error);
 		return EXIT_FAILURE;
 	}
 	if (fuse_set_signal_handlers(session) != 0)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probes/print/format.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
 #include "tools/report/report_exchanges.h"
@@ -32,9 +33,19 @@ struct report_request {
 	struct report_live live;
 };
 
+/* Prints a message as one line in which everything but printable ASCII is escaped: names of files are text of others. */
+static void
+report_log(const char *message, const char *value, const char *reason)
+{
+	char text[8192], line[sizeof text * FORMAT_PLAIN_BYTE_MAX + 8];
+
+	snprintf(text, sizeof text, "netobs-report: %s%s%s", message, value, reason);
+	fprintf(stderr, "%.*s\n", (int)(put_foreign_text(line, text, strlen(text)) - line), line);
+}
+
 static void __attribute__((noreturn)) report_die(const char *message, const char *value)
 {
-	fprintf(stderr, "netobs-report: %s%s\n", message, value);
+	report_log(message, value, "");
 	exit(1);
 }
 
@@ -56,8 +67,11 @@ report_add_file(struct report_request *request, char *path)
 	struct stat info;
 
 	if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
-		fprintf(stderr, "netobs-report: cannot read %s: %s%s\n", path, strerror(errno),
-			errno == ENOENT && strpbrk(path, " =<>&|") != NULL ? "; a filter needs -f" : "");
+		char reason[256];
+
+		snprintf(reason, sizeof reason, ": %s%s", strerror(errno),
+			 errno == ENOENT && strpbrk(path, " =<>&|") != NULL ? "; a filter needs -f" : "");
+		report_log("cannot read ", path, reason);
 		exit(1);
 	}
 	if (!S_ISREG(info.st_mode))
@@ -187,7 +201,7 @@ report_add_live(struct report_request *request, struct report_capture *capture)
 	if (!report_live_capture(live))
 		report_die(live->message, "");
 	if (live->message[0] != '\0')
-		fprintf(stderr, "netobs-report: %s\n", live->message);
+		report_log(live->message, "", "");
 	capture->dropped = live->dropped;
 	request->arguments[request->arguments_count++] = file_option;
 	request->arguments[request->arguments_count++] = live->path;
