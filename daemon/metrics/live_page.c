@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/metrics/live_page.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <strings.h>
 
 #include "daemon/base/clock.h"
 
 static const char live_data[] = "{\"live\":true}";
-
-/* Whether "127.0.0.1:9100", "[::1]:9100" or "localhost:9100", without or with a port, is this host. */
-static bool
-live_page_is_this_host(const char *value, size_t length)
-{
-	char host[INET6_ADDRSTRLEN + 2] = "";
-	struct in_addr address;
-	size_t name = *value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ":\r\n ");
-
-	if (name > length || name >= sizeof host)
-		return false;
-	memcpy(host, value, name);
-	if (strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0)
-		return true;
-	return inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
-}
-
-bool
-live_page_trusts(const char *lines)
-{
-	static const char name[] = "\nhost:";
-	const char *value = strcasestr(lines, name);
-
-	if (value == NULL)
-		return false;
-	value += sizeof name - 1;
-	value += strspn(value, " \t");
-	return live_page_is_this_host(value, strcspn(value, "\r\n")) && strcasestr(value, name) == NULL;
-}
 
 /* The data of the page stand between two of its parts. */
 static struct page_part

@@ -26,13 +26,6 @@ struct live_reply {
 	unsigned lines; /* connections that are written */
 };
 
-/*
- * Whether the value of Host in the lines of a request, which are NUL-terminated, names this host as such: an address of
- * loopback, or "localhost".  Otherwise the request may come from a page of another site whose name leads here (DNS
- * rebinding), which could read the reply.
- */
-bool live_page_trusts(const char *lines);
-
 /* Appends the next part of a page made for a server; false with the last one. */
 bool live_page_write(struct live_reply *reply, const struct page *page, struct text_buffer *text);
 

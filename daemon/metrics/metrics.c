@@ -11,6 +11,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "daemon/metrics/http_host.h"
 #include "daemon/metrics/live_page.h"
 #include "daemon/metrics/metrics_page.h"
 #include "daemon/metrics/metrics_socket.h"
@@ -20,7 +21,18 @@
 /* Interval between steps of the state counters. */
 #define STATE_COUNT_NS (100 * 1000000u)
 
-#define HTTP_ERROR(status) "HTTP/1.1 " status "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+/* For browsers: no other site may embed a reply or read it, and no copy is kept.  The page has a policy for its content
+ * besides. */
+#define HTTP_HEADER \
+	"Connection: close\r\n" \
+	"Cache-Control: no-store\r\n" \
+	"Content-Security-Policy: frame-ancestors 'none'\r\n" \
+	"Cross-Origin-Resource-Policy: same-origin\r\n" \
+	"Referrer-Policy: no-referrer\r\n" \
+	"X-Content-Type-Options: nosniff\r\n" \
+	"X-Frame-Options: DENY\r\n"
+
+#define HTTP_ERROR(status) "HTTP/1.1 " status "\r\n" HTTP_HEADER "Content-Length: 0\r\n\r\n"
 
 struct metrics {
 	int fd; /* -1 after the server has taken it over */
@@ -30,6 +42,7 @@ struct metrics {
 	struct state_counter *state_counters; /* one per worker */
 	bool local;			      /* no other host can reach the address */
 	bool unix_socket;
+	struct unix_socket_access access; /* to the Unix socket */
 	struct page page;
 };
 
@@ -78,15 +91,24 @@ metrics_request_length(const char *bytes, size_t length)
 	return end != NULL ? (size_t)(end - bytes) + 4 : 0;
 }
 
+/* Whether a request may be answered: browsers of this host reach a loopback address, too, for pages of any site. */
+static bool
+metrics_trusts(const struct metrics *metrics, enum metrics_path path, enum http_host host)
+{
+	if (metrics->unix_socket || !metrics->local)
+		return true;
+	return host == HTTP_HOST_LOCAL || (host == HTTP_HOST_NONE && path == METRICS_PATH);
+}
+
 /* Every client may read the metrics; the page and the connections need an address that only this host can reach. */
 static void
-metrics_choose_path(const struct metrics *metrics, struct metrics_job *job, const char *path, const char *lines)
+metrics_choose_path(const struct metrics *metrics, struct metrics_job *job, const char *path, enum http_host host)
 {
 	while (job->path < METRICS_PATHS && strcmp(path, metrics_paths[job->path].path) != 0)
 		job->path++;
 	if (job->path == METRICS_PATHS || (job->path != METRICS_PATH && !metrics->local))
 		job->error = HTTP_ERROR("404 Not Found");
-	else if (job->path != METRICS_PATH && !metrics->unix_socket && !live_page_trusts(lines))
+	else if (!metrics_trusts(metrics, job->path, host))
 		job->error = HTTP_ERROR("403 Forbidden");
 	else if (job->path == LIVE_CONNECTIONS_PATH)
 		live_connections_begin(&job->live, metrics->query);
@@ -99,13 +121,15 @@ metrics_handle_request(void *context, void *memory, char *request, size_t length
 	const struct metrics *metrics = context;
 	struct metrics_job *job = memory;
 	char *end = memchr(request, '\r', length), *path, *version;
+	enum http_host host = HTTP_HOST_INVALID;
 
 	(void)uid;
+	if (end[1] == '\n')
+		host = http_host_find(end + 2, length - (size_t)(end + 2 - request));
 	*end = '\0';
-	request[length - 1] = '\0';
 	path = strchr(request, ' ');
 	version = path != NULL ? strchr(path + 1, ' ') : NULL;
-	if (version == NULL || strlen(request) != (size_t)(end - request) ||
+	if (version == NULL || strlen(request) != (size_t)(end - request) || host == HTTP_HOST_INVALID ||
 	    (strcmp(version, " HTTP/1.1") != 0 && strcmp(version, " HTTP/1.0") != 0)) {
 		job->error = HTTP_ERROR("400 Bad Request");
 		return;
@@ -116,7 +140,7 @@ metrics_handle_request(void *context, void *memory, char *request, size_t length
 	if (!job->head && strcmp(request, "GET") != 0)
 		job->error = HTTP_ERROR("405 Method Not Allowed\r\nAllow: GET, HEAD");
 	else
-		metrics_choose_path(metrics, job, path, end + 1);
+		metrics_choose_path(metrics, job, path, host);
 }
 
 static enum server_next
@@ -130,9 +154,7 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 		return SERVER_NEXT_END;
 	}
 	if (!job->begun)
-		text_add_format(text,
-				"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: %s\r\n"
-				"X-Content-Type-Options: nosniff\r\n\r\n",
+		text_add_format(text, "HTTP/1.1 200 OK\r\n" HTTP_HEADER "Content-Type: %s\r\n\r\n",
 				metrics_paths[job->path].type);
 	job->begun = true;
 	if (job->head)
@@ -176,8 +198,9 @@ metrics_on_timer(void *context)
 struct metrics *
 metrics_open(const struct config *config, uid_t uid)
 {
+	const struct unix_socket_access access = {.uid = uid, .gid = getegid(), .mode = 0666};
 	struct metrics *metrics;
-	int fd = metrics_socket_listen(config, uid);
+	int fd = metrics_socket_listen(config, &access);
 
 	if (fd < 0)
 		return NULL;
@@ -188,6 +211,7 @@ metrics_open(const struct config *config, uid_t uid)
 		return NULL;
 	}
 	metrics->fd = fd;
+	metrics->access = access;
 	metrics->unix_socket = strncmp(config->metrics_address, "unix:", 5) == 0;
 	metrics->local = metrics->unix_socket || metrics_socket_is_local(config->metrics_address);
 	page_make(&metrics->page, true);
@@ -204,7 +228,8 @@ metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *
 		log_error("out of memory");
 		return false;
 	}
-	metrics->server = server_new(&metrics_server_ops, metrics, loop, metrics->fd, NULL);
+	metrics->server =
+	    server_new(&metrics_server_ops, metrics, loop, metrics->fd, metrics->unix_socket ? &metrics->access : NULL);
 	metrics->fd = -1;
 	return metrics->server != NULL;
 }

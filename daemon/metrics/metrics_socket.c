@@ -90,15 +90,14 @@ metrics_socket_is_local(const char *text)
 }
 
 int
-metrics_socket_listen(const struct config *config, uid_t uid)
+metrics_socket_listen(const struct config *config, const struct unix_socket_access *access)
 {
-	const struct unix_socket_access access = {.uid = uid, .gid = getegid(), .mode = 0666};
 	const char *text = config->metrics_address;
 	union inet_address address;
 	socklen_t size;
 
 	if (strncmp(text, "unix:", 5) == 0)
-		return unix_socket_listen(text + 5, &access, "metrics");
+		return unix_socket_listen(text + 5, access, "metrics");
 	if (!metrics_parse_address(text, &address, &size)) {
 		log_error("--metrics %s: expected unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT", text);
 		return -1;

@@ -7,9 +7,11 @@
 #include <sys/types.h>
 
 #include "daemon/config/config.h"
+#include "daemon/query/unix_socket.h"
 
-/* Listens at the configured address, nonblocking.  -1, with a message logged, if that fails or is not allowed. */
-int metrics_socket_listen(const struct config *config, uid_t uid);
+/* Listens at the configured address, nonblocking; `access` is that of a Unix socket.  -1, with a message logged, if
+ * that fails or is not allowed. */
+int metrics_socket_listen(const struct config *config, const struct unix_socket_access *access);
 
 /* Whether an address with a port is one of loopback. */
 bool metrics_socket_is_local(const char *text);

@@ -2,6 +2,8 @@
 # the metrics address: metrics, and the page that shows traffic in a browser
 
 libdaemon_a_SOURCES += \
+	%D%/http_host.c \
+	%D%/http_host.h \
 	%D%/live_page.c \
 	%D%/live_page.h \
 	%D%/metrics.c \

@@ -105,9 +105,10 @@ static void
 control_begin_feed(const struct control *control, struct control_job *job)
 {
 	struct control_request *request = &job->reply.request;
+	bool privileged = job->reply.uid == 0 || job->reply.uid == control->access.uid;
 
 	if (job->reply.all_owners)
-		job->feed = feeds_begin(control->feeds, request, job->error, sizeof job->error);
+		job->feed = feeds_begin(control->feeds, request, privileged, job->error, sizeof job->error);
 	else
 		snprintf(job->error, sizeof job->error,
 			 "every user may connect to this control socket: only root and the user that netobsd runs as "
@@ -201,6 +202,11 @@ control_error_reply(enum server_error error)
 		return "error the request is longer than 4096 bytes\n";
 	case SERVER_OUT_OF_MEMORY:
 		return "error netobsd is out of memory\n";
+	case SERVER_BUSY:
+		return "error netobsd is busy: too many clients wait for it; try again\n";
+	case SERVER_NO_DESCRIPTORS:
+		return "error netobsd is busy: it has no descriptor left for a client; close other clients, or raise "
+		       "its limit of open files (LimitNOFILE= of the unit, ulimit -n)\n";
 	case SERVER_NOT_PERMITTED:
 		break;
 	}

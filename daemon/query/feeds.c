@@ -20,6 +20,9 @@
 /* Without names a feed has the firings of this probe. */
 #define DEFAULT_PROBE "connection-end"
 
+/* The last places, which only privileged clients may take. */
+#define PRIVILEGED_MAX 16u
+
 /* Most bytes sent to a client in one turn of the loop, so that the capture of the main thread is not delayed. */
 #define TURN_MAX ((size_t)64 * 1024)
 
@@ -214,14 +217,16 @@ feeds_select(const struct feeds *feeds, struct feed_choice *choice, char *error,
 	}
 }
 
+/* False if all places are taken, those of the client's kind at least. */
 static bool
-feeds_enable(struct feeds *feeds, struct feed *feed)
+feeds_enable(struct feeds *feeds, struct feed *feed, bool privileged)
 {
 	struct query_context *query = feeds->query;
 	bool added;
 
 	workers_pause(query->workers);
-	added = feed_set_add(feeds->set, feed);
+	added = (privileged || feed_set_counters(feeds->set).feeds < FEEDS_MAX - PRIVILEGED_MAX) &&
+		feed_set_add(feeds->set, feed);
 	if (added && query->formulas != NULL) {
 		formula_set_select_fed(query->formulas, feeds->set);
 		formula_set_poll(query->formulas);
@@ -231,7 +236,7 @@ feeds_enable(struct feeds *feeds, struct feed *feed)
 }
 
 struct feed *
-feeds_begin(struct feeds *feeds, const struct control_request *request, char *error, size_t size)
+feeds_begin(struct feeds *feeds, const struct control_request *request, bool privileged, char *error, size_t size)
 {
 	struct feed_choice choice = {.names = *request->names != '\0' ? request->names : DEFAULT_PROBE,
 				     .fields = request->fields,
@@ -245,9 +250,11 @@ feeds_begin(struct feeds *feeds, const struct control_request *request, char *er
 	if (!known)
 		return NULL;
 	feed = feed_new(feeds->set, &choice, error, size);
-	if (feed == NULL || feeds_enable(feeds, feed))
+	if (feed == NULL || feeds_enable(feeds, feed, privileged))
 		return feed;
-	snprintf(error, size, "there are %u streams already, as many as there can be", FEEDS_MAX);
+	snprintf(error, size, "there are %u streams already, as many as there can be%s",
+		 privileged ? FEEDS_MAX : FEEDS_MAX - PRIVILEGED_MAX,
+		 privileged ? "" : " besides those of root and the user that netobsd runs as");
 	feed_free(feed);
 	return NULL;
 }

@@ -27,8 +27,10 @@ void feeds_finish(struct feeds *feeds);
 void feeds_free(struct feeds *feeds);
 
 /* Begins the feed that a request describes: from now on firings add lines to it.  NULL, with `error`, if the request is
- * wrong or there are too many feeds. */
-struct feed *feeds_begin(struct feeds *feeds, const struct control_request *request, char *error, size_t size);
+ * wrong or there are too many feeds; a privileged client, which is root or the user of netobsd, may begin the last
+ * ones. */
+struct feed *feeds_begin(struct feeds *feeds, const struct control_request *request, bool privileged, char *error,
+			 size_t size);
 void feeds_end(struct feeds *feeds, struct feed *feed);
 
 /* Takes over a client's socket, to which its feed is sent. */

@@ -2,6 +2,7 @@
 #include "daemon/query/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,14 @@
 #define STALL_NS       (NANOSECONDS / 10)
 #define REPLY_SHARE_NS (5 * NANOSECONDS)
 
+/* Connections taken from the kernel in one turn of the loop, so that many of them do not delay capture. */
+#define ACCEPTS_MAX 16u
+
+/* Places, in this order: for all clients, for privileged ones, and for those that are told that they are not served. */
+#define PRIVILEGED_PLACES SERVER_CLIENTS_MAX
+#define REFUSED_PLACES	  (PRIVILEGED_PLACES + SERVER_PRIVILEGED_MAX)
+#define PLACES		  (REFUSED_PLACES + 4u)
+
 /* In the order in which clients are closed for others. */
 enum client_stage {
 	STAGE_CLOSE, /* the reply is sent, the client has not closed yet */
@@ -39,6 +48,7 @@ struct server_client {
 	struct server *server;
 	int fd;
 	uid_t uid;
+	bool privileged;
 	enum client_stage stage;
 	uint64_t stage_start; /* monotonic time */
 	uint64_t requested;   /* monotonic time of request-start */
@@ -55,40 +65,64 @@ struct server_client {
 	char part[SERVER_PART_SIZE];
 };
 
+/* A connection that waits for a place; nothing is read from it yet. */
+struct waiting_client {
+	int fd;
+	uid_t uid;
+	bool privileged;
+};
+
 struct server {
 	const struct server_ops *ops;
 	void *context;
 	struct loop *loop;
 	int fd;
+	int reserve;	 /* descriptor that is closed to accept a connection when there is no other; -1: in use */
 	bool restricted; /* only clients that `access` allows are served */
 	struct unix_socket_access access;
 	struct watch *listen_watch; /* NULL while accepting is paused */
 	struct watch *resume_timer;
-	struct server_client *clients[SERVER_CLIENTS_MAX];
+	struct watch *place_timer; /* looks for places while clients wait */
+	struct server_client *clients[PLACES];
+	struct waiting_client waiting[SERVER_WAITING_MAX]; /* in order of time */
+	unsigned waiting_count;
 };
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
 
+/* A descriptor is free: the reserve takes it first. */
+static void
+server_restore_reserve(struct server *server)
+{
+	if (server->reserve < 0)
+		server->reserve = fcntl(server->fd, F_DUPFD_CLOEXEC, 0);
+}
+
 static void
 client_free(struct server_client *client)
 {
-	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
-		if (client->server->clients[i] == client)
-			client->server->clients[i] = NULL;
+	struct server *server = client->server;
+
+	for (unsigned i = 0; i < PLACES; i++)
+		if (server->clients[i] == client)
+			server->clients[i] = NULL;
 	watch_free(client->watch);
 	watch_free(client->timer);
 	free(client);
+	if (server->waiting_count > 0)
+		watch_arm_timer(server->place_timer, 0);
 }
 
 static void
 client_close(void *context)
 {
 	struct server_client *client = context;
-	const struct server *server = client->server;
+	struct server *server = client->server;
 
 	if (client->has_job && server->ops->release_job != NULL)
 		server->ops->release_job(server->context, client->state);
 	close(client->fd);
+	server_restore_reserve(server);
 	client_free(client);
 }
 
@@ -221,6 +255,15 @@ client_send_reply(void *context)
 	}
 }
 
+/* The reply is an error. */
+static void
+client_set_error(struct server_client *client, enum server_error error)
+{
+	client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
+	text_add_format(&client->text, "%s", client->server->ops->error_reply(error));
+	client->next = SERVER_NEXT_END;
+}
+
 static void
 client_read_request(void *context)
 {
@@ -245,16 +288,14 @@ client_read_request(void *context)
 		client->has_job = true;
 		client->next = SERVER_NEXT_PART;
 	} else if (client->request_length == SERVER_REQUEST_MAX) {
-		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
-		text_add_format(&client->text, "%s", server->ops->error_reply(SERVER_REQUEST_TOO_LONG));
-		client->next = SERVER_NEXT_END;
+		client_set_error(client, SERVER_REQUEST_TOO_LONG);
 	} else {
 		return;
 	}
 	client_set_stage(client, STAGE_REPLY, client_send_reply, REPLY_TIMEOUT_NS);
 }
 
-/* -------------------------------------------------------------------------------------------------------- accepting */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 /* Whether the server has yet to serve the client: its first bytes have arrived, or its socket has space for more of the
  * reply.  A busy capture may delay the server for longer than STALL_NS. */
@@ -276,77 +317,191 @@ client_is_stalled(const struct server_client *client, uint64_t now)
 	return now - client->progress >= STALL_NS && !client_is_ready(client);
 }
 
-/* Of the stalled clients the one to be closed first; NULL if there is none. */
+/* Of two clients the one to be closed first; either may be NULL. */
 static struct server_client *
-server_find_stalled(const struct server *server)
+client_choose(struct server_client *client, struct server_client *other)
+{
+	if (client == NULL || other == NULL)
+		return client != NULL ? client : other;
+	if (client->stage != other->stage)
+		return client->stage < other->stage ? client : other;
+	return client->progress <= other->progress ? client : other;
+}
+
+/* The client to be closed for one that waits, NULL if there is none: a stalled one, or for a privileged client any that
+ * is not privileged.  A client that is not privileged takes no place of one that is. */
+static struct server_client *
+server_find_victim(const struct server *server, bool privileged)
 {
 	uint64_t now = clock_monotonic_ns();
-	struct server_client *found = NULL;
+	struct server_client *stalled = NULL, *lesser = NULL;
 
-	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++) {
+	for (unsigned i = 0; i < REFUSED_PLACES; i++) {
 		struct server_client *client = server->clients[i];
 
-		if (client == NULL || !client_is_stalled(client, now))
+		if (client == NULL || (client->privileged && !privileged))
 			continue;
-		if (found == NULL || client->stage < found->stage ||
-		    (client->stage == found->stage && client->progress < found->progress))
-			found = client;
+		if (client_is_stalled(client, now))
+			stalled = client_choose(stalled, client);
+		if (!client->privileged)
+			lesser = client_choose(lesser, client);
 	}
-	return found;
+	return stalled != NULL || !privileged ? stalled : lesser;
 }
 
-/* Index of a free place, SERVER_CLIENTS_MAX if there is none. */
+/* Index of a free place from `first` to before `end`, which is `end` if there is none. */
 static unsigned
-server_find_place(const struct server *server)
+server_find_place(const struct server *server, unsigned first, unsigned end)
 {
-	unsigned index = 0;
-
-	while (index < SERVER_CLIENTS_MAX && server->clients[index] != NULL)
-		index++;
-	return index;
+	while (first < end && server->clients[first] != NULL)
+		first++;
+	return first;
 }
 
-/* Sends an error reply, best effort: the buffer of a new socket has space for a line. */
-static void
-server_reject(int fd, const char *line)
+/* Frees a place if that must be and may be.  Returns its index, PLACES if there is none. */
+static unsigned
+server_make_place(const struct server *server, bool privileged)
 {
-	(void)!send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(fd);
+	unsigned place = server_find_place(server, PRIVILEGED_PLACES, privileged ? REFUSED_PLACES : PRIVILEGED_PLACES);
+	struct server_client *victim;
+
+	if (!privileged || place == REFUSED_PLACES)
+		place = server_find_place(server, 0, SERVER_CLIENTS_MAX);
+	if (place != SERVER_CLIENTS_MAX || (privileged && server->clients[place] == NULL))
+		return place;
+	victim = server_find_victim(server, privileged);
+	if (victim == NULL)
+		return PLACES;
+	log_debug(DEBUG_QUERY, "%s: a %s client is disconnected: all places are taken, another one waits",
+		  server->ops->name, client_is_stalled(victim, clock_monotonic_ns()) ? "stalled" : "less privileged");
+	for (place = 0; server->clients[place] != victim;)
+		place++;
+	client_close(victim);
+	return place;
 }
 
-/* `stalled`: the client to be closed for the new one; NULL if there is a free place. */
-static void
-server_add_client(struct server *server, int fd, struct server_client *stalled)
+/* Takes over a connection.  NULL, and it is closed, if out of memory. */
+static struct server_client *
+server_add_client(struct server *server, unsigned place, const struct waiting_client *waiting)
 {
-	struct server_client *client;
-	uid_t uid = (uid_t)-1;
+	struct server_client *client = calloc(1, sizeof *client);
+	const char *line = server->ops->error_reply(SERVER_OUT_OF_MEMORY);
 
-	if (server->restricted && !unix_socket_check_peer(fd, &server->access, &uid)) {
-		log_debug(DEBUG_QUERY, "%s: user %ld is not permitted", server->ops->name, (long)uid);
-		server_reject(fd, server->ops->error_reply(SERVER_NOT_PERMITTED));
-		return;
-	}
-	if (stalled != NULL) {
-		log_debug(DEBUG_QUERY, "%s: a stalled client is disconnected: %u are connected, another one waits",
-			  server->ops->name, SERVER_CLIENTS_MAX);
-		client_close(stalled);
-	}
-	client = calloc(1, sizeof *client);
-	if (client == NULL) {
-		server_reject(fd, server->ops->error_reply(SERVER_OUT_OF_MEMORY));
-		return;
+	if (client != NULL)
+		client->timer = loop_watch_timer(server->loop, client_on_timeout, client);
+	if (client == NULL || client->timer == NULL) {
+		/* Best effort: the buffer of a new socket has space for a line. */
+		(void)!send(waiting->fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+		close(waiting->fd);
+		server_restore_reserve(server);
+		free(client);
+		return NULL;
 	}
 	client->server = server;
-	client->fd = fd;
-	client->uid = uid;
-	client->timer = loop_watch_timer(server->loop, client_on_timeout, client);
-	if (client->timer == NULL) {
-		client_close(client);
-		return;
-	}
-	server->clients[server_find_place(server)] = client;
-	client_set_stage(client, STAGE_REQUEST, client_read_request, REQUEST_TIMEOUT_NS);
+	client->fd = waiting->fd;
+	client->uid = waiting->uid;
+	client->privileged = waiting->privileged;
+	server->clients[place] = client;
+	return client;
 }
+
+/* Serves a client if there is a place, or one can be made. */
+static bool
+server_serve(struct server *server, const struct waiting_client *waiting)
+{
+	unsigned place = server_make_place(server, waiting->privileged);
+	struct server_client *client;
+
+	if (place == PLACES)
+		return false;
+	client = server_add_client(server, place, waiting);
+	if (client != NULL)
+		client_set_stage(client, STAGE_REQUEST, client_read_request, REQUEST_TIMEOUT_NS);
+	return true;
+}
+
+/* Replies with an error to whatever the client requests.  Of too many such clients the oldest is closed, so the reply
+ * is sent at once: the buffer of a new socket has space for it. */
+static void
+server_refuse(struct server *server, const struct waiting_client *waiting, enum server_error error)
+{
+	unsigned place = server_find_place(server, REFUSED_PLACES, PLACES);
+	struct server_client *client = NULL;
+	ssize_t sent;
+
+	if (place == PLACES) {
+		for (place = REFUSED_PLACES; place < PLACES; place++)
+			client = client_choose(client, server->clients[place]);
+		for (place = REFUSED_PLACES; server->clients[place] != client;)
+			place++;
+		client_close(client);
+	}
+	client = server_add_client(server, place, waiting);
+	if (client == NULL)
+		return;
+	client_set_error(client, error);
+	sent = send(client->fd, client->part, client->text.used, MSG_NOSIGNAL);
+	client->part_sent = sent > 0 ? (size_t)sent : 0;
+	client_set_stage(client, STAGE_REPLY, client_send_reply, CLOSE_TIMEOUT_NS);
+}
+
+/* --------------------------------------------------------------------------------------------------------- waiting */
+
+static struct waiting_client
+server_remove_waiting(struct server *server, unsigned index)
+{
+	struct waiting_client removed = server->waiting[index];
+
+	server->waiting_count--;
+	memmove(&server->waiting[index], &server->waiting[index + 1],
+		(server->waiting_count - index) * sizeof server->waiting[0]);
+	return removed;
+}
+
+/* The client waits for a place.  If too many wait, the last one that is not privileged is refused. */
+static void
+server_add_waiting(struct server *server, const struct waiting_client *client)
+{
+	struct waiting_client refused;
+	unsigned last = server->waiting_count;
+
+	if (server->waiting_count == SERVER_WAITING_MAX) {
+		while (client->privileged && last > 0 && server->waiting[last - 1].privileged)
+			last--;
+		if (!client->privileged || last == 0) {
+			server_refuse(server, client, SERVER_BUSY);
+			return;
+		}
+		refused = server_remove_waiting(server, last - 1);
+		server_refuse(server, &refused, SERVER_BUSY);
+	}
+	server->waiting[server->waiting_count++] = *client;
+	watch_arm_timer(server->place_timer, STALL_NS);
+}
+
+/* Serves clients that wait, privileged ones first. */
+static void
+server_serve_waiting(void *context)
+{
+	struct server *server = context;
+
+	for (int privileged = 1; privileged >= 0; privileged--)
+		for (unsigned i = 0; i < server->waiting_count;) {
+			struct waiting_client *client = &server->waiting[i];
+
+			if (client->privileged != (privileged != 0)) {
+				i++;
+				continue;
+			}
+			if (!server_serve(server, client))
+				break;
+			server_remove_waiting(server, i);
+		}
+	if (server->waiting_count > 0)
+		watch_arm_timer(server->place_timer, STALL_NS);
+}
+
+/* -------------------------------------------------------------------------------------------------------- accepting */
 
 static void server_accept(void *context);
 
@@ -368,39 +523,102 @@ server_resume_accepting(void *context)
 
 /* Otherwise the readable socket would keep the loop busy. */
 static void
-server_pause_accepting(struct server *server, uint64_t ns)
+server_pause_accepting(struct server *server)
 {
 	watch_free(server->listen_watch);
 	server->listen_watch = NULL;
-	watch_arm_timer(server->resume_timer, ns);
+	watch_arm_timer(server->resume_timer, ACCEPT_RETRY_NS);
 }
 
-/* Accepting pauses while all places are taken and no client is stalled, and when descriptors run out. */
+static int
+server_accept_connection(const struct server *server)
+{
+	int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (high_sockets_include(fd)) { /* the system-call filter would not let it be answered */
+		close(fd);
+		fd = -1;
+		errno = EMFILE;
+	}
+	return fd;
+}
+
+/* All descriptors are in use.  The reserve lets one client know; the next one takes its place. */
+static int
+server_accept_with_reserve(struct server *server)
+{
+	struct server_client *refused = NULL;
+	int fd, error;
+
+	for (unsigned i = REFUSED_PLACES; server->reserve < 0 && i < PLACES; i++)
+		refused = client_choose(refused, server->clients[i]);
+	if (refused != NULL)
+		client_close(refused);
+	if (server->reserve >= 0)
+		close(server->reserve);
+	server->reserve = -1;
+	fd = server_accept_connection(server);
+	error = errno;
+	if (fd < 0)
+		server_restore_reserve(server);
+	errno = error;
+	return fd;
+}
+
+/* Who has connected.  False: the client may not. */
+static bool
+server_check_client(const struct server *server, struct waiting_client *client)
+{
+	if (!server->restricted)
+		return true;
+	if (!unix_socket_check_peer(client->fd, &server->access, &client->uid))
+		return false;
+	client->privileged = client->uid == 0 || client->uid == server->access.uid;
+	return true;
+}
+
+/* Accepts a connection.  False if there is none, or it failed. */
+static bool
+server_accept_one(struct server *server)
+{
+	struct waiting_client client = {.fd = server_accept_connection(server), .uid = (uid_t)-1};
+	int shortage = client.fd < 0 && (errno == EMFILE || errno == ENFILE) ? errno : 0;
+
+	if (shortage != 0) {
+		client.fd = server_accept_with_reserve(server);
+		if (client.fd >= 0)
+			log_warning("the %s socket tells its clients that netobsd is busy: %s", server->ops->name,
+				    strerror(shortage));
+	}
+	if (client.fd < 0) {
+		if (errno == EINTR || errno == ECONNABORTED)
+			return true;
+		if (errno == EAGAIN)
+			return false;
+		log_warning("the %s socket temporarily accepts no connections: %s", server->ops->name, strerror(errno));
+		server_pause_accepting(server);
+		return false;
+	}
+	if (!server_check_client(server, &client)) {
+		log_debug(DEBUG_QUERY, "%s: user %ld is not permitted", server->ops->name, (long)client.uid);
+		server_refuse(server, &client, SERVER_NOT_PERMITTED);
+	} else if (shortage != 0) {
+		server_refuse(server, &client, SERVER_NO_DESCRIPTORS);
+	} else if ((server->waiting_count > 0 && !client.privileged) || !server_serve(server, &client)) {
+		server_add_waiting(server, &client);
+	}
+	return true;
+}
+
+/* Every connection is accepted at once: only then it is known whose it is. */
 static void
 server_accept(void *context)
 {
 	struct server *server = context;
-	struct server_client *stalled = NULL;
-	int fd;
 
-	if (server_find_place(server) == SERVER_CLIENTS_MAX && (stalled = server_find_stalled(server)) == NULL) {
-		server_pause_accepting(server, STALL_NS);
-		return;
-	}
-	fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (high_sockets_include(fd)) { /* the system-call filter would not let it be answered */
-		close(fd);
-		errno = EMFILE;
-		fd = -1;
-	}
-	if (fd >= 0) {
-		server_add_client(server, fd, stalled);
-		return;
-	}
-	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
-		return;
-	log_warning("the %s socket temporarily accepts no connections: %s", server->ops->name, strerror(errno));
-	server_pause_accepting(server, ACCEPT_RETRY_NS);
+	for (unsigned i = 0; i < ACCEPTS_MAX; i++)
+		if (!server_accept_one(server))
+			break;
 }
 
 /* ---------------------------------------------------------------------------------------------------- start and end */
@@ -420,11 +638,14 @@ server_new(const struct server_ops *ops, void *context, struct loop *loop, int f
 	server->context = context;
 	server->loop = loop;
 	server->fd = fd;
+	server->reserve = -1;
+	server_restore_reserve(server);
 	server->restricted = access != NULL;
 	if (access != NULL)
 		server->access = *access;
 	server->resume_timer = loop_watch_timer(loop, server_resume_accepting, server);
-	if (server->resume_timer != NULL && server_start_accepting(server))
+	server->place_timer = loop_watch_timer(loop, server_serve_waiting, server);
+	if (server->resume_timer != NULL && server->place_timer != NULL && server_start_accepting(server))
 		return server;
 	log_error("cannot serve the %s socket: out of memory", ops->name);
 	server_free(server);
@@ -436,11 +657,16 @@ server_free(struct server *server)
 {
 	if (server == NULL)
 		return;
-	for (unsigned i = 0; i < SERVER_CLIENTS_MAX; i++)
+	while (server->waiting_count > 0)
+		close(server->waiting[--server->waiting_count].fd);
+	for (unsigned i = 0; i < PLACES; i++)
 		if (server->clients[i] != NULL)
 			client_close(server->clients[i]);
 	watch_free(server->listen_watch);
 	watch_free(server->resume_timer);
+	watch_free(server->place_timer);
+	if (server->reserve >= 0)
+		close(server->reserve);
 	close(server->fd);
 	free(server);
 }

@@ -4,7 +4,9 @@
  * in the event loop between frames.  Clients cannot delay capture: no call blocks, a request has at most
  * SERVER_REQUEST_MAX bytes, a reply is produced in parts of bounded size and effort, the number of clients is bounded,
  * and slow clients are disconnected.  Clients cannot keep others out: while all places are taken and another client
- * waits, one that is silent or does not read its reply is disconnected after a tenth of a second.
+ * waits, one that is silent or does not read its reply is disconnected after a tenth of a second.  Root and the user of
+ * netobsd are privileged where a client is known: they have places of their own, and if these are taken the place of
+ * any other client.  When too many clients wait, or descriptors run out, a client is told so.
  */
 #ifndef NETOBS_DAEMON_QUERY_SERVER_H
 #define NETOBS_DAEMON_QUERY_SERVER_H
@@ -21,13 +23,19 @@
 #define SERVER_PART_SIZE   (64u * 1024)
 #define SERVER_STATE_SIZE  704u
 
-/* Most clients served at once; further ones wait until a place is free. */
-#define SERVER_CLIENTS_MAX 16u
+/* Most clients served at once, and further ones that are privileged; others wait until a place is free. */
+#define SERVER_CLIENTS_MAX    16u
+#define SERVER_PRIVILEGED_MAX 4u
+
+/* Most clients that wait. */
+#define SERVER_WAITING_MAX 64u
 
 enum server_error {
 	SERVER_REQUEST_TOO_LONG,
 	SERVER_OUT_OF_MEMORY,
-	SERVER_NOT_PERMITTED, /* the socket's mode does not permit this client */
+	SERVER_NOT_PERMITTED,  /* the socket's mode does not permit this client */
+	SERVER_BUSY,	       /* too many clients wait */
+	SERVER_NO_DESCRIPTORS, /* netobsd has no descriptor for the client */
 };
 
 /* After a part of a reply. */

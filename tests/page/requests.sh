@@ -20,11 +20,25 @@ is "::1" "$(request / GET 'Host: [::1]:9800')" 200
 is "a name that leads here" "$(request / GET 'Host: evil.example')" 403
 is "in front of another one" "$(request /connections GET 'Host: 127.0.0.1.evil.example')" 403
 is "two names" "$(printf 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n' |
-	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 403
+	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 400
 is "no name" "$(printf 'GET / HTTP/1.0\r\n\r\n' |
 	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 403
 check "the name of an interface is quoted in the metrics" [ "$(get /metrics | grep -c '^netobs_interface_up{interface="\\"}<b>x"} 1$')" -eq 1 ]
-is "metrics for any name" "$(request /metrics GET 'Host: prometheus.example')" 200
+is "a name with a NUL" "$(printf 'GET / HTTP/1.1\r\nHost: localhost\0.evil.example\r\n\r\n' |
+	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 400
+for host in 127.0.0.1:9800 localhost:9800 '[::1]:9800'; do
+	is "metrics for $host" "$(request /metrics GET "Host: $host")" 200
+done
+is "metrics for a name that leads here" "$(request /metrics GET 'Host: evil.example')" 403
+is "metrics without a name, which no browser asks for" "$(printf 'GET /metrics HTTP/1.0\r\n\r\n' |
+	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 200
+for path in / /metrics /connections /elsewhere; do
+	printf 'GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n' "$path" |
+		inside python3 "$client" raw-http 127.0.0.1 9800 | tr -d '\r' | sed '/^$/q' >"$tmp/header"
+	is "$path: no other site may embed or read it, and it is not kept" "$(grep -cxE "Cache-Control: no-store|\
+Content-Security-Policy: frame-ancestors 'none'|Cross-Origin-Resource-Policy: same-origin|Referrer-Policy: no-referrer|\
+X-Content-Type-Options: nosniff|X-Frame-Options: DENY" "$tmp/header")" 6
+done
 is "another path" "$(request /connections/)" 404
 
 make_traffic
@@ -39,6 +53,7 @@ end_traffic
 stop
 
 begin_netobsd 192.0.2.1:9800 --metrics-anywhere
+is "there metrics are for any name" "$(request /metrics GET 'Host: prometheus.example')" 200
 is "an address that others reach has metrics only" "$(request /metrics) $(request / GET 'Host: localhost') $(request /connections GET 'Host: localhost')" "200 404 404"
 stop
 

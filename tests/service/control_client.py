@@ -8,6 +8,8 @@
     control_client.py stall SOCKET COUNT       opens connections without a request; ends when all are closed
     control_client.py stall-http ADDRESS PORT COUNT
                                                likewise; every other one requests the metrics and does not read them
+    control_client.py fill SOCKET USER GROUP   as this user, opens streams until there is no place for another, prints how
+                                               many and the reply to the last one, and holds them until it is killed
     control_client.py slow SOCKET              requests all connections and does not read; ends when it is disconnected
                                                (these three print "ready" when they have connected)
     control_client.py own PORT NAME READY      connects to itself on loopback, as a process with this name; writes its
@@ -30,6 +32,7 @@ import pathlib
 import random
 import re
 import select
+import signal
 import socket
 import sys
 
@@ -96,6 +99,20 @@ def hold(connections, partial):
 
 def stall(path, count):
     hold([unix(path) for _ in range(int(count))], b"stat")
+
+
+def fill(path, user, group):
+    os.setgroups([])
+    os.setgid(int(group))
+    os.setuid(int(user))
+    streams = []
+    reply = b"ok\n"
+    while reply == b"ok\n" and len(streams) < 1000:
+        streams.append(unix(path))
+        streams[-1].sendall(b"stream\n")
+        reply = streams[-1].recv(4096)
+    print(len(streams) - 1, reply.decode(), end="", flush=True)
+    signal.pause()
 
 
 def stall_http(address, port, count):
@@ -250,6 +267,7 @@ COMMANDS = {
     "requests": requests,
     "garbage": garbage,
     "stall": stall,
+    "fill": fill,
     "stall-http": stall_http,
     "slow": slow,
     "own": own,

@@ -78,6 +78,51 @@ refused "metrics at an address that other hosts can reach" "--metrics 0.0.0.0:98
 refused "metrics nowhere" "--metrics elsewhere: expected unix:PATH, ADDRESS:PORT" --metrics elsewhere
 refused "metrics at a bad port" "--metrics 127.0.0.1:0: expected unix:PATH" --metrics 127.0.0.1:0
 
+# fill USER: as a member of the socket's group takes all places for streams, $filling
+fill() {
+	: >"$tmp/fill"
+	python3 "$client" fill "$socket" "$1" "$(stat -c %g "$socket")" >"$tmp/fill" &
+	filling=$!
+	wait_for grep -q error "$tmp/fill"
+}
+
+# empty: ends it
+empty() {
+	kill "$filling"
+	wait "$filling"
+	wait_for reached feed.now 0
+}
+
+start --control-group nogroup
+fill 65533
+is "streams of others" "$(cat "$tmp/fill")" \
+	"112 error there are 112 streams already, as many as there can be besides those of root and the user that netobsd runs as"
+ctl stream >"$tmp/stream" &
+streaming=$!
+check "root has a stream besides" wait_for reached feed.now 113
+kill "$streaming"
+wait "$streaming"
+empty
+stop
+
+# No descriptor is left for another client.
+busy="netobsd is busy: it has no descriptor left for a client; close other clients, or raise its limit of open files \
+(LimitNOFILE= of the unit, ulimit -n)"
+before=$(ulimit -n)
+ulimit -S -n 64
+start --metrics 127.0.0.1:9812
+ulimit -S -n "$before"
+descriptors >"$tmp/descriptors"
+fill 0
+is "without a descriptor: streams" "$(cut -d ' ' -f 2- "$tmp/fill")" "error $busy"
+is "without a descriptor: requests" "$(ctl status 2>&1)" "netobsctl: $busy"
+is "without a descriptor: the metrics" \
+	"$(inside python3 "$client" statuses 127.0.0.1 9812 "GET /metrics HTTP/1.1")" "HTTP/1.1 503 Service Unavailable"
+empty
+check "with descriptors again" ctl status
+is "none is lost" "$(descriptors)" "$(cat "$tmp/descriptors")"
+stop
+
 start --metrics "unix:$tmp/run/metrics" --metrics-anywhere
 inside python3 "$client" http-unix "$tmp/run/metrics" "GET /metrics HTTP/1.1" >"$tmp/http"
 check "metrics on a Unix socket" grep -q netobs_frames_total "$tmp/http"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The server of the control socket and the metrics: clients that stall do not keep others out. */
+/* The server of the control socket and the metrics: clients that stall do not keep others out, and nobody root. */
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -23,6 +25,10 @@
 /* Times that a reply is not ready. */
 #define LATER 5
 
+/* A user who may connect and has no privilege, and the one that netobsd would run as. */
+#define MEMBER 65534
+#define DAEMON 65533
+
 /* A minute, after which a test fails. */
 #define PATIENCE_MS 60000
 
@@ -33,7 +39,7 @@ static int stalled[STALLED];
 static unsigned replies_written;
 
 struct job {
-	bool endless;
+	bool endless, waits;
 	unsigned later; /* times that the reply is not ready */
 };
 
@@ -54,6 +60,7 @@ handle_request(void *context, void *memory, char *request, size_t length, uid_t 
 	(void)length;
 	(void)uid;
 	job->endless = request[0] == 'e';
+	job->waits = request[0] == 'w';
 	job->later = request[0] == 'l' ? LATER : 0;
 }
 
@@ -64,6 +71,8 @@ write_reply(void *context, void *memory, struct text_buffer *text)
 
 	(void)context;
 	replies_written++;
+	if (job->waits)
+		return SERVER_NEXT_LATER;
 	if (job->later > 0) {
 		job->later--;
 		return SERVER_NEXT_LATER;
@@ -75,7 +84,18 @@ write_reply(void *context, void *memory, struct text_buffer *text)
 static const char *
 error_reply(enum server_error error)
 {
-	return error == SERVER_REQUEST_TOO_LONG ? "long\n" : "error\n";
+	switch (error) {
+	case SERVER_REQUEST_TOO_LONG:
+		return "long\n";
+	case SERVER_BUSY:
+		return "busy\n";
+	case SERVER_NO_DESCRIPTORS:
+		return "full\n";
+	case SERVER_OUT_OF_MEMORY:
+	case SERVER_NOT_PERMITTED:
+		break;
+	}
+	return "error\n";
 }
 
 static const struct server_ops ops = {.name = "test",
@@ -84,13 +104,13 @@ static const struct server_ops ops = {.name = "test",
 				      .write_reply = write_reply,
 				      .error_reply = error_reply};
 
-static int
-set_up(void **state)
+/* The server has no users to tell apart, or those of `access`. */
+static void
+start_server(const struct unix_socket_access *access)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	socklen_t size = sizeof address;
 
-	(void)state;
 	/* An abstract address that the kernel chooses. */
 	address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof(sa_family_t)), 0);
@@ -98,8 +118,23 @@ set_up(void **state)
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
 	loop = loop_new();
 	assert_non_null(loop);
-	server = server_new(&ops, NULL, loop, fd, NULL);
+	server = server_new(&ops, NULL, loop, fd, access);
 	assert_non_null(server);
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	start_server(NULL);
+	return 0;
+}
+
+static int
+set_up_users(void **state)
+{
+	(void)state;
+	start_server(&(struct unix_socket_access){.uid = DAEMON, .mode = 0666});
 	return 0;
 }
 
@@ -289,6 +324,138 @@ test_too_long(void **state)
 	close(fd);
 }
 
+/* As another user than root. */
+static int
+connect_as(uid_t uid, const char *bytes)
+{
+	int fd;
+
+	assert_int_equal(seteuid(uid), 0);
+	fd = connect_client(bytes);
+	assert_int_equal(seteuid(0), 0);
+	return fd;
+}
+
+/* Whether the server has neither sent anything nor closed the connection. */
+static bool
+is_waiting(int fd)
+{
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+
+	return poll(&readable, 1, 0) == 0;
+}
+
+static void
+require_root(void)
+{
+	if (geteuid() != 0)
+		skip();
+}
+
+/* Clients that are served for as long as the server lets them, and as many that wait. */
+static void
+fill_places(int clients[STALLED])
+{
+	for (unsigned i = 0; i < STALLED; i++) {
+		clients[i] = connect_as(MEMBER, "wait\n");
+		loop_sleep(loop, 1000000);
+	}
+}
+
+/* Root and the user of netobsd are served while all places of others are taken, and others keep theirs. */
+static void
+test_privileged(void **state)
+{
+	int fd;
+
+	(void)state;
+	require_root();
+	fill_places(stalled);
+	for (unsigned i = 0; i < 2 * SERVER_PRIVILEGED_MAX; i++) {
+		fd = connect_as(i % 2 == 0 ? 0 : DAEMON, "request\n");
+		assert_reply(fd, "reply\n");
+		close(fd);
+	}
+	for (unsigned i = 0; i < STALLED; i++) {
+		assert_true(is_waiting(stalled[i]));
+		close(stalled[i]);
+	}
+}
+
+/* If root itself takes all of its places, the client that has been served for longest without privilege makes way. */
+static void
+test_privileged_evicts(void **state)
+{
+	int own[SERVER_PRIVILEGED_MAX], fd;
+	unsigned open = 0;
+
+	(void)state;
+	require_root();
+	fill_places(stalled);
+	for (unsigned i = 0; i < SERVER_PRIVILEGED_MAX; i++)
+		own[i] = connect_as(0, "wait\n");
+	fd = connect_as(0, "request\n");
+	assert_reply(fd, "reply\n");
+	close(fd);
+	for (unsigned i = 0; i < STALLED; i++) {
+		open += is_waiting(stalled[i]);
+		close(stalled[i]);
+	}
+	assert_int_equal(open, STALLED - 1);
+	for (unsigned i = 0; i < SERVER_PRIVILEGED_MAX; i++) {
+		assert_true(is_waiting(own[i]));
+		close(own[i]);
+	}
+}
+
+/* When as many clients wait as may, the next one is told so, and a privileged one is served. */
+static void
+test_too_many(void **state)
+{
+	int clients[SERVER_CLIENTS_MAX + SERVER_WAITING_MAX], fd;
+
+	(void)state;
+	require_root();
+	for (unsigned i = 0; i < SERVER_CLIENTS_MAX + SERVER_WAITING_MAX; i++) {
+		clients[i] = connect_as(MEMBER, "wait\n");
+		loop_sleep(loop, 1000000);
+	}
+	fd = connect_as(MEMBER, "request\n");
+	assert_reply(fd, "busy\n");
+	close(fd);
+	fd = connect_as(0, "request\n");
+	assert_reply(fd, "reply\n");
+	close(fd);
+	for (unsigned i = 0; i < SERVER_CLIENTS_MAX + SERVER_WAITING_MAX; i++)
+		close(clients[i]);
+}
+
+/* Without a descriptor for a client the server says so to each; later it serves again. */
+static void
+test_no_descriptors(void **state)
+{
+	int clients[4], fd;
+	struct rlimit before, limit;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		clients[i] = connect_client("request\n");
+	fd = fcntl(clients[0], F_DUPFD_CLOEXEC, 0);
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)fd;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_reply(clients[i], "full\n");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	fd = connect_client("request\n");
+	assert_reply(fd, "reply\n");
+	close(fd);
+	for (unsigned i = 0; i < 4; i++)
+		close(clients[i]);
+}
+
 int
 main(void)
 {
@@ -302,6 +469,10 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_later, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_later_gone, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_privileged, set_up_users, tear_down),
+	    cmocka_unit_test_setup_teardown(test_privileged_evicts, set_up_users, tear_down),
+	    cmocka_unit_test_setup_teardown(test_too_many, set_up_users, tear_down),
+	    cmocka_unit_test_setup_teardown(test_no_descriptors, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

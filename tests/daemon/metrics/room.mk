@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_http_host
