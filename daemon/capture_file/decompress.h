@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest window, 2^27 bytes: memory that a file may require, whatever its size.  zstd(1) has the same limit unless its
- * option --long raises it. */
-#define DECOMPRESS_WINDOW_LOG_MAX 27
+/* Largest window, 2^23 bytes: memory that a file may require, whatever its size.  All levels of zstd(1) need no more
+ * without its options --long and --ultra, and RFC 8878 section 3.1.1.1.2 recommends to support as much. */
+#define DECOMPRESS_WINDOW_LOG_MAX 23
 
 enum decompress_result {
 	DECOMPRESS_MORE,      /* progress was made, or more input is needed */

@@ -6,9 +6,11 @@
 
 #include "daemon/capture_file/decompress.h"
 
+#define MAGIC_LENGTH 4u
+
 struct zstd {
 	ZSTD_DStream *stream;
-	bool in_frame; /* bytes of the present frame were given */
+	size_t frame_offset; /* bytes of the present frame that are read, as far as its magic number */
 };
 
 static void
@@ -35,39 +37,55 @@ zstd_start(void)
 	return NULL;
 }
 
+/* Whether a byte of a magic number is that of a frame, or of a skippable one (RFC 8878 section 3.1).  libzstd also reads
+ * frames of versions before 1.0, for whose windows it has no limit. */
+static bool
+zstd_is_magic(size_t offset, uint8_t byte)
+{
+	static const uint8_t frame[MAGIC_LENGTH] = ZSTD_MAGIC, skippable[MAGIC_LENGTH] = {0x50, 0x2a, 0x4d, 0x18};
+
+	return byte == frame[offset] || (offset == 0 ? byte & 0xf0 : byte) == skippable[offset];
+}
+
 /* A frame that is given as a whole is decompressed by another function of libzstd, which refuses some damaged blocks
  * that the one for pieces accepts: whether a file is damaged would depend on how a pipe cuts it.  So the first byte of
  * a frame is given alone. */
 static size_t
-zstd_decompress(struct zstd *zstd, ZSTD_outBuffer *out, ZSTD_inBuffer *in)
+zstd_decompress(const struct zstd *zstd, ZSTD_outBuffer *out, ZSTD_inBuffer *in)
 {
 	size_t size = in->size, result = 0;
 
-	if (!zstd->in_frame && size > 0) {
+	if (zstd->frame_offset == 0 && size > 0) {
 		in->size = 1;
 		result = ZSTD_decompressStream(zstd->stream, out, in);
 		in->size = size;
 	}
-	if (!ZSTD_isError(result))
-		result = ZSTD_decompressStream(zstd->stream, out, in);
-	zstd->in_frame = result != 0;
-	return result;
+	return ZSTD_isError(result) ? result : ZSTD_decompressStream(zstd->stream, out, in);
 }
 
 static enum decompress_result
 zstd_step(void *state, struct decompress_buffers *buffers)
 {
+	struct zstd *zstd = state;
 	ZSTD_inBuffer in = {.src = buffers->in, .size = buffers->in_left};
 	ZSTD_outBuffer out = {.dst = buffers->out, .size = buffers->out_left};
-	/* 0 at the end of a frame; the next call begins the next frame (RFC 8878 section 3). */
-	size_t result = zstd_decompress(state, &out, &in);
+	size_t result;
 
+	for (size_t i = 0; zstd->frame_offset + i < MAGIC_LENGTH && i < in.size; i++)
+		if (!zstd_is_magic(zstd->frame_offset + i, buffers->in[i]))
+			return DECOMPRESS_ERROR;
+	/* 0 at the end of a frame; the next call begins the next frame (RFC 8878 section 3). */
+	result = zstd_decompress(zstd, &out, &in);
 	if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
 		return DECOMPRESS_TOO_LARGE;
-	/* After an error the positions have no meaning: in a frame of a version before 1.0, libzstd counts bytes that
-	 * it has not written. */
+	/* After an error the positions have no meaning. */
 	if (ZSTD_isError(result))
 		return DECOMPRESS_ERROR;
+	zstd->frame_offset += in.pos;
+	if (zstd->frame_offset > MAGIC_LENGTH)
+		zstd->frame_offset = MAGIC_LENGTH;
+	if (result == 0)
+		zstd->frame_offset = 0;
 	buffers->in += in.pos;
 	buffers->in_left -= in.pos;
 	buffers->out += out.pos;

@@ -36,7 +36,7 @@ struct file_stream {
 	size_t peeked_count;
 	const uint8_t *unread; /* bytes that are received before all others */
 	size_t unread_count;
-	char error_text[192];
+	char error_text[224];
 	struct read_queue *queue; /* NULL: the stream is not read ahead */
 	const uint8_t *ahead;	  /* bytes of the queue that are not received yet */
 	size_t ahead_left;
@@ -58,11 +58,13 @@ file_stream_set_error(struct file_stream *stream, const char *what)
 static void
 file_stream_set_decompress_error(struct file_stream *stream, enum decompress_result result)
 {
-	char what[128];
+	char what[160];
 
-	snprintf(what, sizeof what,
-		 "need a window of more than %u MiB (zstd --long); decompress them first, with zstd -d --long=31",
-		 1u << (DECOMPRESS_WINDOW_LOG_MAX - 20));
+	snprintf(
+	    what, sizeof what,
+	    "need a window of more than %u MiB (zstd --long, --ultra); decompress them first, with zstd -d --long=31, or "
+	    "compress them without these options",
+	    1u << (DECOMPRESS_WINDOW_LOG_MAX - 20));
 	file_stream_set_error(stream, result == DECOMPRESS_TOO_LARGE ? what : "are damaged");
 }
 

@@ -12,5 +12,6 @@ check_tests += \
 # Damaged captures, and threads.
 sanitizers_tests += \
 	%D%/damaged_formats.sh \
-	%D%/decompress_threads.sh
+	%D%/decompress_threads.sh \
+	%D%/decompress_windows.sh
 
