@@ -272,7 +272,7 @@ client_receive_text(int fd, char *text, size_t size)
 	return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------- a reply as it comes */
+/* -------------------------------------------------------------------------------------------- a reply as it comes */
 
 /* Longest line of a reply that is printed: more than any of netobsd has. */
 #define LINE_MAX_BYTES ((size_t)256 * 1024)
@@ -289,8 +289,10 @@ struct client_copy {
 static void
 client_write_lines(const struct client_copy *copy, const char *lines, size_t length)
 {
+	char *end = put_foreign_lines(copy->cleaned, lines, length);
+
 	if (copy->to != NULL)
-		fwrite(copy->cleaned, 1, (size_t)(put_foreign_lines(copy->cleaned, lines, length) - copy->cleaned), copy->to);
+		fwrite(copy->cleaned, 1, (size_t)(end - copy->cleaned), copy->to);
 }
 
 /* Writes lines, and logs those that are notes. */
@@ -304,7 +306,8 @@ client_write_records(const struct client_copy *copy, const char *lines, size_t l
 		size_t line = end != NULL ? (size_t)(end - lines) + 1 : length;
 
 		if (line > sizeof note && memcmp(lines, note, sizeof note - 1) == 0) {
-			const char *text = lines + sizeof note - 1, *quote = memchr(text, '"', line - (sizeof note - 1));
+			const char *text = lines + sizeof note - 1;
+			const char *quote = memchr(text, '"', line - (sizeof note - 1));
 
 			client_log("netobsctl", "%.*s",
 				   (int)(quote != NULL ? (size_t)(quote - text) : line - sizeof note), text);
@@ -353,6 +356,8 @@ client_copy_reply(int fd, struct client_copy *copy)
 	if (copy->used == 0)
 		return NULL;
 	client_pass_lines(copy, true);
+	if (copy->to != NULL)
+		putc('\n', copy->to);
 	return "it ends within a line";
 }
 
@@ -405,7 +410,7 @@ client_print_records(const char *path, const char *request)
 	return client_request(path, request, &copy);
 }
 
-/* ------------------------------------------------------------------------------------------------ a reply as a whole */
+/* --------------------------------------------------------------------------------------------- a reply as a whole */
 
 /* Lines that are received; `text` has `size` bytes. */
 struct client_lines {

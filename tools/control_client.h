@@ -10,15 +10,16 @@
 
 #define CLIENT_REQUEST_MAX 4096 /* bytes of a request with its newline and a NUL */
 
-/* Prints a message of a program as one line in which everything but printable ASCII is escaped: names of files and replies
- * are text of others. */
+/* Prints a message of a program as one line in which everything but printable ASCII is escaped: names of files and
+ * replies are text of others. */
 void client_log(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints "netobsctl: WHAT: ERROR", without ERROR if it is NULL.  Returns EXIT_FAILURE. */
 int client_log_error(const char *what, const char *error);
 
-/* Sends a request and writes the reply to `to` (NULL: nowhere), like put_foreign_lines().  False, with a message printed,
- * on failure, if netobsd rejects the request, and if a line of the reply is too long or not complete in time. */
+/* Sends a request and writes the reply to `to` (NULL: nowhere), like put_foreign_lines().  False, with a message
+ * printed, on failure, if netobsd rejects the request, and if a line of the reply is too long or not complete in
+ * time. */
 bool client_print_reply(const char *path, const char *request, FILE *to);
 
 /* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the

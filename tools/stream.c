@@ -108,7 +108,9 @@ stream_parse_gap(const char *line, size_t length)
 		return 0;
 	errno = 0;
 	lost = strtoull(digits, &end, 10);
-	return errno == 0 && (size_t)(line + length - end) == strlen(rest) && memcmp(end, rest, strlen(rest)) == 0 ? lost : 0;
+	if (errno != 0 || (size_t)(line + length - end) != strlen(rest))
+		return 0;
+	return memcmp(end, rest, strlen(rest)) == 0 ? lost : 0;
 }
 
 /* Counts the lines that netobsd has dropped, as the lines say. */

@@ -33,9 +33,10 @@ char *put_plain_text(char *at, const char *text, size_t size);
 char *put_foreign_text(char *at, const char *text, size_t size);
 
 /*
- * Writes complete lines of another program, perhaps not netobsd, so that no terminal executes any of it: printable ASCII,
- * line breaks and tabs remain.  In a line that begins with '{' everything else becomes what put_json_text() makes of it;
- * in other lines it becomes \xNN.  Lines of netobsd remain as they are.
+ * Writes complete lines of another program, perhaps not netobsd, so that no terminal executes any of it: printable
+ * ASCII, line breaks and tabs remain.  In a line that begins with '{' everything else becomes what put_json_text()
+ * makes of it; in other lines it becomes \xNN.  Lines of netobsd remain as they are.  At most FORMAT_JSON_BYTE_MAX
+ * bytes are written for each byte.
  */
 char *put_foreign_lines(char *at, const char *lines, size_t size);
 

@@ -136,6 +136,27 @@ check_plain_text(const uint8_t *bytes, size_t size)
 		i++;
 	}
 	must(i == length);
+	*put_plain_text(text, (const char *)bytes, length) = '\0';
+	length = format_read_plain(text, text);
+	must(length == strnlen((const char *)bytes, size) && memcmp(text, bytes, length) == 0);
+}
+
+/* Lines of another program: what is printed of them has no control characters, and is the same when it is cleaned
+ * again. */
+static void
+check_foreign(const uint8_t *bytes, size_t size)
+{
+	char lines[6 * 256 + 8], again[6 * sizeof lines + 8];
+	size_t length;
+
+	if (size > 256)
+		size = 256;
+	length = (size_t)(put_foreign_lines(lines, (const char *)bytes, size) - lines);
+	must(length <= 6 * size);
+	for (size_t i = 0; i < length; i++)
+		must(((uint8_t)lines[i] >= ' ' && lines[i] != 0x7f) || lines[i] == '\n' || lines[i] == '\t');
+	must((size_t)(put_foreign_lines(again, lines, length) - again) == length);
+	must(memcmp(again, lines, length) == 0);
 }
 
 /* The texts of the control socket. */

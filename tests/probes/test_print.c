@@ -181,6 +181,54 @@ json_text_is_escaped(void **state)
 	assert_json_text("\xc2\xa0", "\xc2\xa0");
 }
 
+static void
+assert_foreign_lines(const char *lines, size_t size, const char *want)
+{
+	char got[512];
+	size_t length = (size_t)(put_foreign_lines(got, lines, size) - got);
+
+	assert_int_equal(length, strlen(want));
+	assert_memory_equal(got, want, length);
+}
+
+/* Lines of something else than netobsd. */
+static void
+foreign_lines_are_escaped(void **state)
+{
+	static const char nul[] = "a\0b\n{\"a\0\"}\n";
+	const char *lines = "a \"b\\\tc\r\x1b[31m\x7f\xc2\x9b\xe2\x80\xae\xc3\xbc\n\n"
+			    "{\"a\":\"\\n\tc\r\x1b[31m\x7f\xc2\x9b\xe2\x80\xae\xc3\xbc\xff\"}\n\xc3";
+	char got[64];
+
+	(void)state;
+	assert_foreign_lines(lines, strlen(lines),
+			     "a \"b\\\tc\\x0d\\x1b[31m\\x7f\\xc2\\x9b\\xe2\\x80\\xae\\xc3\\xbc\n\n"
+			     "{\"a\":\"\\n\tc\\r\\u001b[31m\\u007f\\u00c2\\u009b\\u202e\xc3\xbc\\u00ff\"}\n\\xc3");
+	assert_foreign_lines(nul, sizeof nul - 1, "a\\x00b\n{\"a\\u0000\"}\n");
+	assert_foreign_lines("", 0, "");
+	*put_foreign_text(got, "a\tb\n\\x1b\x1b", 9) = '\0';
+	assert_string_equal(got, "a\\x09b\\x0a\\x1b\\x1b");
+}
+
+/* What put_plain_text() writes can be read again; other text is read as it is. */
+static void
+plain_text_is_read(void **state)
+{
+	static const char *const texts[] = {"", "plain", "a\\x1b", "\\\\\"\x1b\xff\t\\x4", "\xc3\xbc\\"};
+	char plain[64], bytes[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		*put_plain_text(plain, texts[i], strlen(texts[i])) = '\0';
+		assert_int_equal(format_read_plain(plain, bytes), strlen(texts[i]));
+		assert_memory_equal(bytes, texts[i], strlen(texts[i]));
+	}
+	bytes[format_read_plain("\\x1 \\xg0 \\x", bytes)] = '\0';
+	assert_string_equal(bytes, "\\x1 \\xg0 \\x");
+	bytes[format_read_plain("a\\", bytes)] = '\0';
+	assert_string_equal(bytes, "a\\");
+}
+
 /* Characters that change the direction of the text behind them, or that are not shown. */
 static void
 hidden_characters_are_escaped(void **state)
@@ -712,6 +760,8 @@ main(void)
 	    FRESH(json_null_where_there_is_nothing),
 	    FRESH(json_text_is_escaped),
 	    FRESH(hidden_characters_are_escaped),
+	    FRESH(foreign_lines_are_escaped),
+	    FRESH(plain_text_is_read),
 	    FRESH(text_is_escaped_at_every_position),
 	    FRESH(text_fields_end_with_their_size),
 	    FRESH(json_of_any_bytes_is_json),

@@ -152,6 +152,34 @@ check "control characters of a name are escaped" wait_for hostile_seen
 is "in the usual table, too" "$(list port 7009 | sed -n '2s|.*/||p')" '\x1b[31m<b>\x07\x09:'
 exec 5>&-
 wait "$hostile"
+
+# The name is one and the same text in every output: a byte that is not UTF-8, a quote, a backslash, ESC, UTF-8, and a change of
+# direction.
+ctl stream udp-send --fields=cs_comm >"$tmp/stream" 2>/dev/null &
+ctl stream udp-send --fields=cs_comm --json >"$tmp/stream.json" 2>/dev/null & # they end with netobsd
+ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7010 '\xff"\\\x1b\xc3\xbc\xe2\x80\xae' <"$tmp/name" &
+hostile=$!
+exec 5>"$tmp/name"
+json_name='"\u00ff\"\\\u001b'$(printf '\303\274')'\u202e"'
+text_name='\xff"\\\x1b\xc3\xbc\xe2\x80\xae'
+named() {
+	[ "$(list -o comm --json port 7010)" = "{\"comm\":$json_name}" ]
+}
+check "a name in JSON of fields" wait_for named
+is "in JSON" "$(list --json port 7010 | grep -o '"comm":"\([^"\]\|\\.\)*"' | grep -vx '"comm":""')" "\"comm\":$json_name"
+is "in the usual table of names" "$(list port 7010 | sed -n '2s|^[^/]*/||p')" "$text_name"
+is "in a table of fields" "$(list -o comm port 7010 | sed 1d)" "$text_name"
+# streamed FILE: whether a datagram of this process is in the stream; sends another one
+streamed() {
+	echo >&5
+	grep -a -q ff "$1"
+}
+check "a name in a stream" wait_for streamed "$tmp/stream"
+check "a name in a stream of JSON" wait_for streamed "$tmp/stream.json"
+is "in lines of a stream" "$(grep -a ff "$tmp/stream" | sort -u)" "$text_name"
+is "in JSON of a stream" "$(grep -a ff "$tmp/stream.json" | sort -u)" "{\"cs_comm\":$json_name}"
+exec 5>&-
+wait "$hostile"
 stop
 
 # Another netobsd, which knows no process: an expression about one looks it up, too.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Replies of something else than netobsd, or that break off: netobsctl connections prints a reason, and nothing of them.
+# What other commands print of a reply cannot colour a terminal, and no reply is endless.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -29,6 +30,9 @@ answers() {
 peer "$tmp/silent" '' "$tmp/log" ''
 requests "$tmp/silent" >"$tmp/in.time" &
 silent=$!
+peer "$tmp/drip" 'ok\n' "$tmp/drip.log" - a 0.1
+"$build/netobsctl" -s "$tmp/drip" status 2>&1 | grep -a -o 'netobsctl: .*' >"$tmp/dripped" &
+drip=$!
 answers "two connections" 'ok\n1\topen\n2\tclosed\n' "CID STATE;  1 open;  2 closed"
 answers "none" 'ok\n' "CID STATE"
 answers "a line breaks off" 'ok\n1\topen\n2\tclo' "netobsctl: the reply is incomplete: Protocol error"
@@ -38,6 +42,65 @@ answers "control characters" 'ok\n1\t\x1b[31m\n' "netobsctl: the reply is incomp
 answers "no reply" '' "netobsctl: no reply from netobsd"
 answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
 answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'
+# --------------------------------------------------------------------------------------------------- replies that are printed
+
+# says NAME REPLY OUTPUT COMMAND...: what a command prints of this reply
+says() {
+	says_name=$1
+	says_output=$3
+	peer "$tmp/says.$tap_count" "$2"
+	shift 3
+	is "$says_name" "$("$build/netobsctl" -s "$tmp/says.$tap_count" "$@" 2>&1 | paste -s -d ';')" "$says_output"
+}
+
+# All that a terminal may execute: CR, ESC, DEL, C1 as a byte and as UTF-8, a change of direction, NUL.
+hostile='\r\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae\x00'
+before_nul='\x0d\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae'
+escaped=$before_nul'\x00'
+for command in status connections "connection 1" probes interfaces counters reload debug "debug all" formulas "formulas f" \
+	"define f=tcp-send" "undefine f" sites "connections --closed"; do
+	case $command in
+	define* | undefine* | reload) want='.*the names of formulas for tracers: the reply is not text\|.*f cannot be traced.*' ;;
+	*) want= ;;
+	esac
+	peer "$tmp/terminal.$tap_count" "ok\\n$hostile\\n"
+	# shellcheck disable=SC2086 # words
+	"$build/netobsctl" -s "$tmp/terminal.$tap_count" $command >"$tmp/printed" 2>&1
+	is "$command: control characters of a reply" "$(grep -vx -e "netobsctl: $want" "$tmp/printed")" "$escaped"
+done
+says "JSON remains JSON" "ok\\n{\"a\":\"\\xc3\\xbc$hostile\"}\\n" \
+	"{\"a\":\"$(printf '\303\274')\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --json
+says "a note" "ok\\n{\"note\":\"a$hostile\"}\\n" "netobsctl: a$before_nul" connections --closed --json
+says "lines of a stream" "ok\\n$hostile\\n{\"$hostile\"}\\n\\n" \
+	"$escaped;{\"\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"};netobsctl: netobsd has ended the stream" stream
+says "an error of a capture" 'ok\n\xff\xff\xff\xff\x1b[31m\n' "netobsctl: ?[31m" write -w "$tmp/file"
+says "lost lines that no number holds" 'ok\nlost 99999999999999999999\nlost 18446744073709551615\nlost 7\n\n' \
+	"lost 99999999999999999999;lost 18446744073709551615;lost 7;netobsctl: 18446744073709551615 lines were lost because they were not read in time;netobsctl: netobsd has ended the stream" stream
+says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply is incomplete: it ends within a line" status
+says "a first line without end" "$(head -c 5000 /dev/zero | tr '\0' a)" "netobsctl: the process listening there is not netobsd" status
+says "a number that is too large" 'ok\n1\t99999999999999999999999999\n' "CID                      STATE;  1 99999999999999999999999999" connections -o cid,state
+
+# endless NAME OUTPUT COMMAND...: what a command prints of a line that does not end
+endless() {
+	endless_name=$1
+	endless_output=$2
+	peer "$tmp/endless.$tap_count" 'ok\n' "$tmp/log.$tap_count" - "$(head -c 60000 /dev/zero | tr '\0' a)"
+	shift 2
+	is "$endless_name" "$("$build/netobsctl" -s "$tmp/endless.$tap_count" "$@" 2>&1 | cut -c 1-200)" "$endless_output"
+}
+endless "an endless line" "netobsctl: the reply is incomplete: a line of it is too long for netobsd" status
+endless "an endless line of a stream" \
+	"netobsctl: the stream broke off: the process listening there is not netobsd: its lines are too long" stream
+# The name of a file that another user has left behind.
+mkdir "$tmp/files"
+: >"$tmp/files/$(printf '.\033[31m.jsonl.zst.part')"
+says "the name of a file" 'ok\n\n' \
+	"netobsctl: $tmp/files/.\\x1b[31m.jsonl.zst.part was left behind by another run and is not complete;netobsctl: netobsd has ended the stream" \
+	stream --dir "$tmp/files"
+is "the name of a file in an option" "$("$build/netobsctl" -s "$(printf '/\033[31m')" status 2>&1 | cut -c 1-23)" 'netobsctl: /\x1b[31m: n'
+
+wait "$drip"
+is "a line that drips" "$(cat "$tmp/dripped")" "netobsctl: the reply is incomplete: no line of it is complete in time"
 wait "$silent"
 is "no reply in time" "$(cat "$tmp/in.time")" "netobsctl: no reply from netobsd within 10 seconds"
 tap_done

@@ -33,7 +33,8 @@ struct report_request {
 	struct report_live live;
 };
 
-/* Prints a message as one line in which everything but printable ASCII is escaped: names of files are text of others. */
+/* Prints a message as one line in which everything but printable ASCII is escaped: names of files are text of
+ * others. */
 static void
 report_log(const char *message, const char *value, const char *reason)
 {

@@ -278,6 +278,10 @@ test_text(void **state)
 	assert_string_equal(room, "a\\x1b[\\x0a\\\\");
 	assert_true(text.truncated);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};
+	text_add_json(&text, "\xc3\xbc\x80\xe2\x80\xae");
+	assert_string_equal(room, "\"\xc3\xbc\\u0080\\u202e");
+	assert_true(text.truncated);
+	text = (struct text_buffer){.bytes = room, .size = sizeof room};
 	text_add_number(&text, 0);
 	text_add_number(&text, 1020);
 	assert_string_equal(room, "01020");
