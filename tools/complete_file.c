@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Frames contain the traffic of all users. */
-#define FILE_MODE 0640
+#include "paths/output_path.h"
 
 #define HIDDEN_SUFFIX ".netobsctl-part"
 
@@ -112,7 +111,7 @@ file_open_unnamed(struct complete_file *file)
 {
 	char descriptor[64];
 
-	file->fd = openat(file->directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, FILE_MODE);
+	file->fd = openat(file->directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, OUTPUT_FILE_MODE);
 	if (file->fd < 0)
 		return false;
 	file_descriptor_path(file, descriptor);
@@ -146,8 +145,8 @@ file_create_hidden(struct complete_file *file)
 	struct stat status;
 
 	for (unsigned i = 0; i < CLAIMS_TRIED; i++) {
-		file->fd =
-		    openat(file->directory, file->hidden_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+		file->fd = openat(file->directory, file->hidden_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				  OUTPUT_FILE_MODE);
 		if (file->fd < 0 && (errno != EEXIST || !file_remove_leftover(file)))
 			return false;
 		if (file->fd < 0)
@@ -167,10 +166,9 @@ file_create_hidden(struct complete_file *file)
 /* --------------------------------------------------------------------------------------------------------- the file */
 
 static bool
-file_begin(struct complete_file *file, const char *directory, bool unnamed)
+file_begin(struct complete_file *file, bool unnamed)
 {
-	file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (file->directory < 0 || !file_may_replace(file) || !file_remove_leftover(file))
+	if (!file_may_replace(file) || !file_remove_leftover(file))
 		return false;
 	if (unnamed && file_open_unnamed(file))
 		return flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK;
@@ -183,7 +181,7 @@ struct complete_file *
 complete_file_open(const char *path, bool unnamed, char *error, size_t size)
 {
 	struct complete_file *file = calloc(1, sizeof *file);
-	char directory[PATH_MAX];
+	char directory[PATH_MAX], reason[OUTPUT_PATH_ERROR_MAX];
 
 	if (file == NULL) {
 		snprintf(error, size, "out of memory");
@@ -195,9 +193,12 @@ complete_file_open(const char *path, bool unnamed, char *error, size_t size)
 		free(file);
 		return NULL;
 	}
-	if (file_begin(file, directory, unnamed))
+	file->directory = output_path_open(directory, O_RDONLY | O_DIRECTORY, reason);
+	if (file->directory >= 0 && file_begin(file, unnamed))
 		return file;
-	if (errno == EBUSY)
+	if (file->directory < 0)
+		snprintf(error, size, "cannot create %s: %s", file->path, reason);
+	else if (errno == EBUSY)
 		snprintf(error, size, "cannot create %s: another netobsctl is writing it", file->path);
 	else if (errno == EEXIST)
 		snprintf(error, size, "cannot create %s: it exists and is not a regular file", file->path);

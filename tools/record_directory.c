@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "paths/output_path.h"
 #include "tools/control_client.h"
 #include "tools/record.h"
 
@@ -101,14 +102,15 @@ record_directory_has(const struct record_directory *directory, const char *name)
 int
 record_directory_open(struct record_directory *directory, const char *path)
 {
+	char reason[OUTPUT_PATH_ERROR_MAX];
 	int status = RECORD_USELESS;
 
-	*directory = (struct record_directory){.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	*directory = (struct record_directory){.fd = output_path_open(path, O_RDONLY | O_DIRECTORY, reason)};
 	if (directory->fd < 0) {
-		client_log_error(path, strerror(errno));
+		client_log_error(path, reason);
 		return status;
 	}
-	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0) {
+	if (faccessat(directory->fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
 		client_log_error(path, strerror(errno));
 	} else if (flock(directory->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
 		client_log_error(path, "another netobsctl record writes there");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "paths/output_path.h"
 #include "tools/control_client.h"
 
 #define SUFFIX	    ".jsonl.zst"
@@ -20,9 +21,6 @@
 
 /* Bytes of lines in a zstd frame, and thus the most that a full disk takes from a file. */
 #define FRAME_BYTES ((size_t)1024 * 1024)
-
-/* Lines contain addresses, and processes of all users. */
-#define FILE_MODE 0640
 
 /* Attempts to find a name that no file has. */
 #define NUMBERS_TRIED 1000u
@@ -191,8 +189,8 @@ files_begin(struct stream_files *files)
 	for (unsigned i = 0; i < NUMBERS_TRIED; i++) {
 		files->number++;
 		files_set_names(files);
-		files->fd =
-		    openat(files->directory, files->part_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+		files->fd = openat(files->directory, files->part_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				   OUTPUT_FILE_MODE);
 		if (files->fd >= 0 && files_lock(files))
 			return true;
 		if (files->fd >= 0)
@@ -396,6 +394,7 @@ struct stream_files *
 stream_files_open(const char *directory, const char *name, const struct stream_rotation *rotation)
 {
 	struct stream_files *files = calloc(1, sizeof *files);
+	char reason[OUTPUT_PATH_ERROR_MAX];
 
 	if (files == NULL) {
 		client_log_error("out of memory", NULL);
@@ -406,9 +405,9 @@ stream_files_open(const char *directory, const char *name, const struct stream_r
 	files->compressed_size = ZSTD_CStreamOutSize();
 	files->compressed = malloc(files->compressed_size);
 	files->context = ZSTD_createCCtx();
-	files->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	files->directory = output_path_open(directory, O_RDONLY | O_DIRECTORY, reason);
 	if (files->directory < 0)
-		client_log_error(directory, strerror(errno));
+		client_log_error(directory, reason);
 	else if (files->compressed == NULL || files->context == NULL)
 		client_log_error("out of memory", NULL);
 	else if (faccessat(files->directory, ".", W_OK, AT_EACCESS) != 0)

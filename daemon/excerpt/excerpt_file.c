@@ -47,6 +47,7 @@ struct excerpt_file {
 struct excerpt_file *
 excerpt_file_open(const char *path, const struct config *config)
 {
+	char error[OUTPUT_PATH_ERROR_MAX];
 	struct excerpt_file *file;
 
 	if (output_file_is_input(path, config->capture_paths)) {
@@ -61,11 +62,11 @@ excerpt_file_open(const char *path, const struct config *config)
 	memset(file, 0, offsetof(struct excerpt_file, buffer));
 	file->path = path;
 	file->format = (enum capture_format)config->write_format;
-	file->output = output_file_open(path, false);
+	file->output = output_file_open(path, false, error);
 	if (file->output != NULL && isatty(output_file_fd(file->output)) == 0)
 		return file;
 	log_error("cannot write the capture %s: %s", path,
-		  file->output != NULL ? "a capture is not written to a terminal" : strerror(errno));
+		  file->output != NULL ? "a capture is not written to a terminal" : error);
 	output_file_free(file->output);
 	free(file);
 	return NULL;

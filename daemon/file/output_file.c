@@ -14,6 +14,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/output.h"
 #include "daemon/file/file_keeper.h"
+#include "paths/output_path.h"
 
 /* Most names that are tried for a temporary file: others may be left of processes that were killed. */
 #define NAMES_TRIED 100
@@ -89,7 +90,7 @@ output_file_open_new(struct output_file *file, int directory, const char *name)
 			return false;
 		}
 		file->fd = openat(directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				  0666);
+				  OUTPUT_FILE_MODE);
 		if (file->fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -97,9 +98,8 @@ output_file_open_new(struct output_file *file, int directory, const char *name)
 }
 
 static bool
-output_file_create_kept(struct output_file *file, int directory)
+output_file_create_kept(struct output_file *file, int directory, const char *name)
 {
-	const char *slash = strrchr(file->path, '/'), *name = slash != NULL ? slash + 1 : file->path;
 	struct kept_file kept = {.directory = directory, .temporary = file->temporary, .name = name};
 	int error;
 
@@ -117,24 +117,22 @@ output_file_create_kept(struct output_file *file, int directory)
 
 /* Creates the file under another name.  Signals are blocked until it has a keeper. */
 static bool
-output_file_create(struct output_file *file)
+output_file_create(struct output_file *file, char error[OUTPUT_PATH_ERROR_MAX])
 {
-	char name[PATH_MAX];
+	const char *name;
+	int directory = output_path_open_directory(file->path, O_PATH, &name, error);
 	sigset_t all, before;
-	int directory, error;
 	bool good;
 
-	output_file_directory(file->path, name);
-	directory = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return false;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	good = output_file_create_kept(file, directory);
-	error = errno;
+	good = output_file_create_kept(file, directory, name);
+	if (!good)
+		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(directory);
-	errno = error;
 	return good;
 }
 
@@ -152,37 +150,35 @@ output_file_is_descriptor(const char *path)
 
 /* What exists under the name is replaced at the end, unless it is a device, a FIFO or a socket. */
 static bool
-output_file_open_path(struct output_file *file, bool append)
+output_file_open_path(struct output_file *file, bool append, char error[OUTPUT_PATH_ERROR_MAX])
 {
 	struct stat status;
 	bool exists = stat(file->path, &status) == 0;
 
 	file->is_empty = !exists || status.st_size == 0;
 	if (exists && S_ISDIR(status.st_mode)) {
-		errno = EISDIR;
+		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(EISDIR));
 		return false;
 	}
 	if (!append && (!exists || S_ISREG(status.st_mode)) && !output_file_is_descriptor(file->path))
-		return output_file_create(file);
-	file->fd = open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
+		return output_file_create(file, error);
+	file->fd = output_path_open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, error);
 	return file->fd >= 0;
 }
 
 struct output_file *
-output_file_open(const char *path, bool append)
+output_file_open(const char *path, bool append, char error[OUTPUT_PATH_ERROR_MAX])
 {
 	struct output_file *file = calloc(1, sizeof *file);
 
-	int error;
-
-	if (file == NULL)
+	if (file == NULL) {
+		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(ENOMEM));
 		return NULL;
+	}
 	*file = (struct output_file){.fd = -1, .path = path, .is_stdout = path == NULL, .is_empty = true};
-	if (file->is_stdout || output_file_open_path(file, append))
+	if (file->is_stdout || output_file_open_path(file, append, error))
 		return file;
-	error = errno;
 	output_file_free(file);
-	errno = error;
 	return NULL;
 }
 
@@ -227,11 +223,11 @@ int
 output_file_open_temporary(const struct output_file *file)
 {
 	const char *path = file->keeper != NULL ? file->path : NULL;
-	char directory[PATH_MAX], name[PATH_MAX + 32];
+	char directory[PATH_MAX], name[PATH_MAX + 32], error[OUTPUT_PATH_ERROR_MAX];
 	int fd;
 
 	output_file_directory(path, directory);
-	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	fd = output_path_open(directory, O_TMPFILE | O_RDWR, error);
 	if (fd >= 0)
 		return fd;
 	snprintf(name, sizeof name, "%s/netobsd.XXXXXX", directory); /* not every file system has O_TMPFILE */

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "paths/output_path.h"
+
 struct output_file;
 
-/* Opens the file; `path` NULL: standard output.  NULL with errno on failure. */
-struct output_file *output_file_open(const char *path, bool append);
+/* Opens the file; `path` NULL: standard output.  NULL, with the reason, on failure. */
+struct output_file *output_file_open(const char *path, bool append, char error[OUTPUT_PATH_ERROR_MAX]);
 
 /* Whether the path is one of the files that are read, which must not be replaced; `inputs` ends with NULL. */
 bool output_file_is_input(const char *path, const char *const *inputs);

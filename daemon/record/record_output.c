@@ -101,14 +101,15 @@ static bool
 record_output_open_file(struct record_output *output)
 {
 	const struct config *config = output->config;
+	char error[OUTPUT_PATH_ERROR_MAX];
 
 	if (output_file_is_input(config->records_path, config->capture_paths)) {
 		log_error("cannot write records to %s: it is the capture that is read", config->records_path);
 		return false;
 	}
-	output->file = output_file_open(config->records_path, !output->sorted);
+	output->file = output_file_open(config->records_path, !output->sorted, error);
 	if (output->file == NULL)
-		log_error("cannot write records to %s: %s", config->records_path, strerror(errno));
+		log_error("cannot write records to %s: %s", config->records_path, error);
 	return output->file != NULL;
 }
 

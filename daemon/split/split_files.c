@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "paths/output_path.h"
 
 #define NANOSECONDS 1000000000u
 
@@ -29,7 +30,8 @@
 enum { WRITE_BUFFER = 65536 };
 
 struct split_file {
-	char *name, *temporary_name;
+	char *name, *temporary_name; /* as given, with the directory */
+	int directory;		     /* of all files */
 	int fd;		     /* -1: not open */
 	bool created;	     /* it exists, under one of the names */
 	bool named;	     /* it exists under its name */
@@ -37,6 +39,7 @@ struct split_file {
 };
 
 struct split_files {
+	int directory;
 	struct split_file manifest;
 	pcap_t *pcap;
 	struct split_file_counters *counters;
@@ -66,6 +69,15 @@ split_files_check_limit(unsigned count)
 	return false;
 }
 
+/* The name in the directory. */
+static const char *
+split_file_base(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash != NULL ? slash + 1 : name;
+}
+
 /* Creates the file under the temporary name of this number.  Returns an errno value, 0 on success. */
 static int
 split_file_create_temporary(struct split_file *file, unsigned number)
@@ -75,7 +87,8 @@ split_file_create_temporary(struct split_file *file, unsigned number)
 		file->temporary_name = NULL;
 		return ENOMEM;
 	}
-	file->fd = open(file->temporary_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	file->fd = openat(file->directory, split_file_base(file->temporary_name),
+			  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OUTPUT_FILE_MODE);
 	return file->fd >= 0 ? 0 : errno;
 }
 
@@ -91,7 +104,7 @@ split_file_create(struct split_file *file)
 {
 	int error = EEXIST;
 
-	if (access(file->name, F_OK) == 0)
+	if (faccessat(file->directory, split_file_base(file->name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return split_file_log_exists(file);
 	for (unsigned i = 0; i < NAMES_TRIED && error == EEXIST; i++)
 		error = split_file_create_temporary(file, i);
@@ -101,6 +114,21 @@ split_file_create(struct split_file *file)
 	else if (error != 0)
 		log_error("cannot create %s: %s", file->temporary_name, strerror(error));
 	return file->created;
+}
+
+static bool
+split_files_open_directory(struct split_files *files, const char *prefix)
+{
+	char error[OUTPUT_PATH_ERROR_MAX];
+	const char *name;
+
+	files->directory = output_path_open_directory(prefix, O_PATH, &name, error);
+	files->manifest.directory = files->directory;
+	for (unsigned i = 0; i < files->count; i++)
+		files->file[i].directory = files->directory;
+	if (files->directory < 0)
+		log_error("cannot create %s: %s", prefix, error);
+	return files->directory >= 0;
 }
 
 static bool
@@ -144,7 +172,7 @@ split_files_create(const char *prefix, unsigned count, struct split_file_counter
 	files->manifest.fd = -1;
 	for (unsigned i = 0; i < count; i++)
 		files->file[i].fd = -1;
-	if (split_files_create_all(files, prefix))
+	if (split_files_open_directory(files, prefix) && split_files_create_all(files, prefix))
 		return files;
 	split_files_discard(files);
 	return NULL;
@@ -313,10 +341,11 @@ split_file_sync(struct split_file *file)
 static bool
 split_file_rename(struct split_file *file)
 {
-	int result = renameat2(AT_FDCWD, file->temporary_name, AT_FDCWD, file->name, RENAME_NOREPLACE);
+	const char *from = split_file_base(file->temporary_name), *to = split_file_base(file->name);
+	int result = renameat2(file->directory, from, file->directory, to, RENAME_NOREPLACE);
 
 	if (result != 0 && (errno == EINVAL || errno == ENOSYS)) /* the file system or the kernel has no such request */
-		result = rename(file->temporary_name, file->name);
+		result = renameat(file->directory, from, file->directory, to);
 	file->named = result == 0;
 	if (!file->named && errno == EEXIST)
 		return split_file_log_exists(file);
@@ -344,6 +373,8 @@ split_files_free(struct split_files *files)
 	split_file_free(&files->manifest);
 	if (files->pcap != NULL)
 		pcap_close(files->pcap);
+	if (files->directory >= 0)
+		close(files->directory);
 	free(files);
 }
 
@@ -351,7 +382,7 @@ static void
 split_file_remove(const struct split_file *file)
 {
 	if (file->created)
-		unlink(file->named ? file->name : file->temporary_name);
+		unlinkat(file->directory, split_file_base(file->named ? file->name : file->temporary_name), 0);
 }
 
 void

@@ -12,7 +12,7 @@
 . "$top/tests/source/test_lists.sh"
 
 cd "$top" || exit 99
-folders="usdt engine dissect flow probes formulas records recorder apps daemon page tools"
+folders="usdt engine dissect flow probes formulas records recorder apps paths daemon page tools"
 table=tests/source/rooms.tsv
 
 # The lists below come from the files on disk, never from git: a tarball has no git.

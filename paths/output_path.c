@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/output_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* symbolic links on one path, as in the kernel */
+
+/* Times that a file is opened anew because another process has created or removed it meanwhile. */
+#define ATTEMPTS_MAX 16u
+
+struct output_walk {
+	int directory;		/* the directory reached so far */
+	char pending[PATH_MAX]; /* components that follow */
+	unsigned links;		/* links followed so far */
+	char *error;
+};
+
+/* Sets the reason to that of errno.  Returns -1. */
+static int
+walk_fail(const struct output_walk *walk)
+{
+	snprintf(walk->error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
+	return -1;
+}
+
+/* Closes a descriptor, and keeps errno. */
+static void
+walk_close(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+}
+
+/* Whether other users can create entries of the directory, and not replace those of this user. */
+static bool
+directory_is_shared(const struct stat *directory)
+{
+	return (directory->st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+}
+
+/* Whether an entry of a directory, which is open, may be followed or written. */
+static bool
+walk_check_entry(const struct output_walk *walk, const char *name, const struct stat *entry)
+{
+	struct stat directory;
+	bool foreign;
+
+	if (fstat(walk->directory, &directory) != 0)
+		return walk_fail(walk) == 0;
+	if (!directory_is_shared(&directory) || S_ISDIR(entry->st_mode))
+		return true;
+	foreign = entry->st_uid != 0 && entry->st_uid != geteuid() && entry->st_uid != directory.st_uid;
+	if (!foreign && (!S_ISREG(entry->st_mode) || entry->st_nlink <= 1))
+		return true;
+	errno = EACCES;
+	if (foreign)
+		snprintf(walk->error, OUTPUT_PATH_ERROR_MAX,
+			 "%.200s is a %s of user %lu in a directory that every user can write; remove it, or use "
+			 "another directory",
+			 name, S_ISLNK(entry->st_mode) ? "symbolic link" : "file", (unsigned long)entry->st_uid);
+	else
+		snprintf(walk->error, OUTPUT_PATH_ERROR_MAX,
+			 "%.200s has further names (hard links), in a directory that every user can write; remove it, "
+			 "or use another directory",
+			 name);
+	return false;
+}
+
+/* Takes the next component off the pending ones; "." if there is none. */
+static bool
+walk_next_name(struct output_walk *walk, char name[NAME_MAX + 1], bool *last)
+{
+	size_t skip = strspn(walk->pending, "/"), length = strcspn(walk->pending + skip, "/");
+	const char *rest = walk->pending + skip + length;
+
+	if (length > NAME_MAX) {
+		errno = ENAMETOOLONG;
+		return walk_fail(walk) == 0;
+	}
+	memcpy(name, walk->pending + skip, length);
+	name[length] = '\0';
+	if (length == 0)
+		memcpy(name, ".", 2);
+	memmove(walk->pending, rest, strlen(rest) + 1);
+	*last = *walk->pending == '\0';
+	return true;
+}
+
+/* Goes to another directory. */
+static bool
+walk_enter(struct output_walk *walk, int directory)
+{
+	if (directory < 0)
+		return walk_fail(walk) == 0;
+	if (walk->directory >= 0)
+		close(walk->directory);
+	walk->directory = directory;
+	return true;
+}
+
+/* Goes to where a relative or absolute path begins. */
+static bool
+walk_start(struct output_walk *walk, const char *path)
+{
+	if (*path != '/' && walk->directory >= 0)
+		return true;
+	return walk_enter(walk, open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/* Puts the target of an open link before the pending components. */
+static bool
+walk_follow(struct output_walk *walk, int link)
+{
+	char target[PATH_MAX];
+	size_t rest = strlen(walk->pending);
+	ssize_t length = readlinkat(link, "", target, sizeof target);
+
+	if (length < 0)
+		return walk_fail(walk) == 0;
+	if (length == 0)
+		errno = ENOENT;
+	else if ((size_t)length + 1 + rest >= sizeof walk->pending)
+		errno = ENAMETOOLONG;
+	else if (++walk->links > LINKS_MAX)
+		errno = ELOOP;
+	else {
+		memmove(walk->pending + length + (rest > 0), walk->pending, rest + 1);
+		if (rest > 0)
+			walk->pending[length] = '/';
+		memcpy(walk->pending, target, (size_t)length);
+		return walk_start(walk, target);
+	}
+	return walk_fail(walk) == 0;
+}
+
+/* Opens an existing entry if it may be written.  -1 with errno; ENOENT or ELOOP: it has changed meanwhile. */
+static int
+walk_open_existing(const struct output_walk *walk, const char *name, int flags)
+{
+	int fd = openat(walk->directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat named, opened;
+	bool good;
+
+	if (fd < 0 || fstat(fd, &named) != 0) {
+		if (fd >= 0)
+			walk_close(fd);
+		return walk_fail(walk);
+	}
+	good = walk_check_entry(walk, name, &named);
+	walk_close(fd);
+	if (!good)
+		return -1;
+	fd = openat(walk->directory, name, flags | O_NOFOLLOW | O_CLOEXEC, OUTPUT_FILE_MODE);
+	if (fd < 0 || (flags & O_TMPFILE) == O_TMPFILE)
+		return fd >= 0 ? fd : walk_fail(walk);
+	if (fstat(fd, &opened) == 0 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return walk_fail(walk);
+}
+
+/* Opens the last component, which is no link. */
+static int
+walk_open_last(const struct output_walk *walk, const char *name, int flags)
+{
+	int fd = -1;
+
+	if ((flags & O_CREAT) == 0)
+		return walk_open_existing(walk, name, flags);
+	for (unsigned i = 0; i < ATTEMPTS_MAX; i++) {
+		fd = openat(walk->directory, name, flags | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OUTPUT_FILE_MODE);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST || (flags & O_EXCL) != 0)
+			return walk_fail(walk);
+		fd = walk_open_existing(walk, name, flags & ~O_CREAT);
+		if (fd >= 0 || errno != ENOENT)
+			return fd;
+	}
+	return fd;
+}
+
+static bool
+walk_in_procfs(const struct output_walk *walk)
+{
+	struct statfs system;
+
+	return fstatfs(walk->directory, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Takes one step.  True if the walk goes on; at its end `*result` is the opened file or -1. */
+static bool
+walk_step(struct output_walk *walk, int flags, int *result)
+{
+	char name[NAME_MAX + 1];
+	struct stat entry = {0};
+	bool last = false, good;
+	int fd;
+
+	if (!walk_next_name(walk, name, &last))
+		return false;
+	fd = openat(walk->directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &entry) == 0 && S_ISLNK(entry.st_mode) && !walk_in_procfs(walk)) {
+		good = walk_check_entry(walk, name, &entry) && walk_follow(walk, fd);
+		walk_close(fd);
+		return good;
+	}
+	good = fd < 0 || !S_ISLNK(entry.st_mode);
+	if (fd >= 0)
+		walk_close(fd);
+	if (!last)
+		return walk_enter(
+		    walk, openat(walk->directory, name, O_PATH | O_DIRECTORY | O_CLOEXEC | (good ? O_NOFOLLOW : 0)));
+	if (good) {
+		*result = walk_open_last(walk, name, flags);
+	} else {
+		*result = openat(walk->directory, name, (flags & ~O_CREAT) | O_CLOEXEC);
+		if (*result < 0)
+			walk_fail(walk);
+	}
+	return false;
+}
+
+int
+output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_MAX])
+{
+	struct output_walk walk = {.directory = -1, .error = error};
+	int fd = -1;
+
+	errno = *path == '\0' ? ENOENT : ENAMETOOLONG;
+	if (*path == '\0' || strlen(path) >= sizeof walk.pending)
+		return walk_fail(&walk);
+	snprintf(walk.pending, sizeof walk.pending, "%s", path);
+	if (walk_start(&walk, path))
+		while (walk_step(&walk, flags, &fd))
+			continue;
+	if (walk.directory >= 0)
+		walk_close(walk.directory);
+	return fd;
+}
+
+int
+output_path_open_directory(const char *path, int flags, const char **name, char error[OUTPUT_PATH_ERROR_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	char directory[PATH_MAX];
+
+	*name = slash != NULL ? slash + 1 : path;
+	if (slash == NULL)
+		snprintf(directory, sizeof directory, ".");
+	else
+		snprintf(directory, sizeof directory, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	return output_path_open(directory, flags | O_DIRECTORY, error);
+}

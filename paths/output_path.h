@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Opens what is written, and its directory.  In a directory with the sticky bit that every user can write, such as
+ * /tmp, other users can prepare what a known name leads to, and have root write there.  In such a directory these are
+ * refused, whether the kernel refuses them (fs.protected_symlinks, fs.protected_hardlinks, fs.protected_regular,
+ * fs.protected_fifos) or not: a symbolic link on the path, or an existing file, FIFO or device, that belongs neither to
+ * root, nor to this user, nor to the owner of the directory; and an existing file that has a second name.
+ */
+#ifndef NETOBS_PATHS_OUTPUT_PATH_H
+#define NETOBS_PATHS_OUTPUT_PATH_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#define OUTPUT_PATH_ERROR_MAX (PATH_MAX + 256) /* bytes of a reason, which contains a path */
+
+/* What captures and records are created with, less the umask: they contain the traffic of all users. */
+#define OUTPUT_FILE_MODE 0640
+
+/* As open(2); O_CLOEXEC is added.  O_CREAT creates a file with OUTPUT_FILE_MODE if none exists.  The last component may
+ * be a link of /proc, as /dev/stdout leads to.  -1 on failure, with errno, and `error` set to the reason. */
+int output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_MAX]);
+
+/* Opens the directory of a path with the flags; `name` is set to the last component, a part of the path. */
+int output_path_open_directory(const char *path, int flags, const char **name, char error[OUTPUT_PATH_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Files with traffic are for the user and the group; and root writes nowhere where another user leads it, in a directory
+# that every user can write.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+built "$netobsd"
+file=$top/tests/captures/questions.pcap
+
+# written DIRECTORY: lets a replay write all of its files
+written() {
+	mkdir "$1"
+	"$netobsd" -r "$file" --records="$1/records" --record "dns-query=$1/excerpt.pcapng" >/dev/null &&
+		"$netobsd" -r "$file" --split 2 -w "$1/split" >/dev/null
+}
+
+# modes DIRECTORY: each mode of a file there, and how many have it
+modes() {
+	find "$1" -type f -printf '%m\n' | sort | uniq -c | awk '{ print $2 " " $1 }'
+}
+
+written "$tmp/files"
+is "records, excerpt, captures of --split and their list: for the user and the group" "$(modes "$tmp/files")" "640 5"
+(umask 077 && written "$tmp/private")
+is "a stricter umask stays" "$(modes "$tmp/private")" "600 5"
+
+# refused NAME PROGRAM ARGUMENT...: the message names the link
+refused() {
+	refused_name=$1
+	shift
+	timeout 60 "$@" >"$tmp/out" 2>"$tmp/err"
+	is "$refused_name: status" $? 1
+	check "$refused_name: message" grep -q "is a symbolic link of user 65534 in a directory that every user can write; \
+remove it, or use another directory" "$tmp/err"
+	is "$refused_name: nothing is written" "$(find "$tmp/victim" -type f)" ""
+}
+
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir -m 1777 "$tmp/shared"
+	chmod 1777 "$tmp/shared"
+	mkdir "$tmp/victim"
+	ln -s ../victim/file "$tmp/shared/file"
+	ln -s ../victim "$tmp/shared/directory"
+	chown -h 65534 "$tmp/shared/file" "$tmp/shared/directory"
+	refused "records of an interface" "$netobsd" -i lo --records="$tmp/shared/file"
+	refused "records" "$netobsd" -r "$file" --records="$tmp/shared/directory/file"
+	refused "an excerpt" "$netobsd" -r "$file" --record "dns-query=$tmp/shared/directory/file"
+	refused "--split" "$netobsd" -r "$file" --split 2 -w "$tmp/shared/directory/file"
+	refused "netobsctl stream" "$build/netobsctl" stream --dir "$tmp/shared/directory"
+	chown -h 0 "$tmp/shared/directory"
+	"$netobsd" -r "$file" --records="$tmp/shared/directory/file"
+	check "a link of root leads on" [ -s "$tmp/victim/file" ]
+	# What a replay writes takes the place of a link, whose ever it is.
+	"$netobsd" -r "$file" --records="$tmp/shared/file"
+	check "a link under the name itself is replaced" [ -f "$tmp/shared/file" -a ! -L "$tmp/shared/file" ]
+else
+	skip "links of other users" "they need root"
+fi
+
+tap_done

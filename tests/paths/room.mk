@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+unit_tests += \
+	%D%/test_output_path
+
+check_tests += \
+	%D%/outputs.sh

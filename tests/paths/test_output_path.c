@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What other users prepare in a directory that all can write is neither followed nor written; what root or this user has
+ * prepared is, there and elsewhere. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "paths/output_path.h"
+#include "tests/lib/scratch_dir.h"
+
+#define OTHER  65534
+#define APPEND (O_WRONLY | O_APPEND | O_CREAT)
+
+static char error[OUTPUT_PATH_ERROR_MAX];
+static const char *scratch;
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	scratch = scratch_dir_make("output-path");
+	assert_non_null(scratch);
+	umask(022);
+	assert_int_equal(mkdir("shared", 0755) | chmod("shared", 01777) | mkdir("own", 0755), 0);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	return scratch_dir_remove();
+}
+
+/* Whether the path opens; the descriptor is closed. */
+static bool
+opens(const char *path, int flags)
+{
+	int fd = output_path_open(path, flags, error);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void
+make_file(const char *path, uid_t owner)
+{
+	assert_int_equal(close(open(path, O_WRONLY | O_CREAT, 0600)), 0);
+	assert_int_equal(chown(path, owner, (gid_t)-1), 0);
+}
+
+static void
+make_link(const char *target, const char *path, uid_t owner)
+{
+	assert_int_equal(symlink(target, path), 0);
+	assert_int_equal(lchown(path, owner, (gid_t)-1), 0);
+}
+
+static void
+require_root(void)
+{
+	if (geteuid() != 0)
+		skip();
+}
+
+static void
+assert_refused(const char *path, int flags, const char *why)
+{
+	errno = 0;
+	assert_false(opens(path, flags));
+	assert_int_equal(errno, EACCES);
+	if (strstr(error, why) == NULL)
+		fail_msg("%s: %s", path, error);
+}
+
+static void
+test_created(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	assert_true(opens("shared/file", APPEND));
+	assert_int_equal(stat("shared/file", &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0640);
+	assert_true(opens("shared/file", APPEND)); /* its own file */
+	umask(077);
+	assert_true(opens("own/file", APPEND));
+	assert_int_equal(stat("own/file", &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_true(opens("/dev/null", APPEND));
+	assert_true(opens("own/../own//./file", APPEND));
+	assert_true(opens("own", O_RDONLY | O_DIRECTORY));
+	assert_true(opens("own/", O_PATH | O_DIRECTORY));
+	assert_true(opens("/", O_PATH | O_DIRECTORY));
+	assert_false(opens("own/none/file", APPEND));
+	assert_string_equal(error, strerror(ENOENT));
+	assert_false(opens("own/file/file", APPEND));
+	assert_string_equal(error, strerror(ENOTDIR));
+	assert_false(opens("", APPEND));
+	assert_false(opens("own/none", O_WRONLY));
+}
+
+/* Links of the user lead on, also in a shared directory, also to what does not exist yet. */
+static void
+test_own_links(void **state)
+{
+	char target[PATH_MAX];
+	struct stat status;
+
+	(void)state;
+	make_link("../own/new", "shared/link", geteuid());
+	assert_true(opens("shared/link", APPEND));
+	assert_int_equal(stat("own/new", &status), 0);
+	assert_int_equal(snprintf(target, sizeof target, "%s/own", scratch) > 0, 1);
+	make_link(target, "shared/directory", geteuid());
+	assert_true(opens("shared/directory/other", APPEND));
+	assert_int_equal(stat("own/other", &status), 0);
+	make_link("loop", "own/loop", geteuid());
+	assert_false(opens("own/loop", APPEND));
+	assert_string_equal(error, strerror(ELOOP));
+}
+
+static void
+test_links(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	require_root();
+	make_link("../own/victim", "shared/link", OTHER);
+	assert_refused("shared/link", APPEND, "link is a symbolic link of user 65534");
+	assert_int_equal(stat("own/victim", &status), -1);
+	make_link("../own", "shared/directory", OTHER);
+	assert_refused("shared/directory/victim", APPEND, "directory is a symbolic link of user 65534");
+	assert_refused("shared/directory", O_PATH | O_DIRECTORY, "symbolic link of user 65534");
+	make_link("../shared/link", "own/through", 0); /* through a link of root */
+	assert_refused("own/through", APPEND, "link is a symbolic link of user 65534");
+	make_link("../own/victim", "own/link", OTHER); /* nobody else can have made it where it is */
+	assert_true(opens("own/link", APPEND));
+}
+
+static void
+test_files(void **state)
+{
+	(void)state;
+	require_root();
+	make_file("shared/file", OTHER);
+	assert_refused("shared/file", APPEND, "file is a file of user 65534");
+	assert_int_equal(mkfifo("shared/fifo", 0666) | chown("shared/fifo", OTHER, (gid_t)-1), 0);
+	assert_refused("shared/fifo", APPEND | O_NONBLOCK, "fifo is a file of user 65534");
+	make_file("own/file", OTHER);
+	assert_true(opens("own/file", APPEND));
+	make_file("own/victim", 0);
+	assert_int_equal(link("own/victim", "shared/victim"), 0);
+	assert_refused("shared/victim", APPEND, "victim has further names");
+	assert_int_equal(chown("shared", OTHER, (gid_t)-1), 0); /* files of the owner of the directory */
+	assert_true(opens("shared/file", APPEND));
+}
+
+static void
+test_descriptors(void **state)
+{
+	char path[64];
+	int pipe_fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(pipe_fd), 0);
+	snprintf(path, sizeof path, "/dev/fd/%d", pipe_fd[1]);
+	assert_true(opens(path, APPEND));
+	snprintf(path, sizeof path, "/proc/self/fd/%d", pipe_fd[1]);
+	assert_true(opens(path, APPEND));
+	close(pipe_fd[0]);
+	close(pipe_fd[1]);
+}
+
+static void
+test_directory_of_path(void **state)
+{
+	const char *name;
+	int fd;
+
+	(void)state;
+	fd = output_path_open_directory("own/x.pcap", O_PATH, &name, error);
+	assert_true(fd >= 0);
+	assert_string_equal(name, "x.pcap");
+	close(fd);
+	fd = output_path_open_directory("x.pcap", O_PATH, &name, error);
+	assert_true(fd >= 0);
+	assert_string_equal(name, "x.pcap");
+	close(fd);
+	fd = output_path_open("shared", O_TMPFILE | O_RDWR, error);
+	if (fd >= 0)
+		close(fd);
+	else
+		assert_int_equal(errno, EOPNOTSUPP);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_created, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_own_links, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_files, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_descriptors, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_directory_of_path, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
