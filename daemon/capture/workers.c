@@ -27,12 +27,11 @@
 #include "probes/print/writer.h"
 
 /* Descriptors, besides those of the sockets that capture: of the process, with its clients; of a worker, with its
- * thread that looks up processes, besides one for each interface; those of both without which nothing can be
- * observed. */
+ * thread that looks up processes; those of both without which nothing can be observed. */
 #define PROCESS_DESCRIPTORS	  64
 #define WORKER_DESCRIPTORS	  14
 #define PROCESS_DESCRIPTORS_LEAST 16
-#define WORKER_DESCRIPTORS_LEAST  8
+#define WORKER_DESCRIPTORS_LEAST  7
 
 /* Longest wait for a reader of the output that does not read, when a run ends. */
 #define FINISH_OUTPUT_MS 400
@@ -117,8 +116,8 @@ static bool
 workers_reserve_descriptors(unsigned workers, unsigned interfaces)
 {
 	return high_sockets_reserve(workers * (interfaces + 1),
-				    PROCESS_DESCRIPTORS + workers * (WORKER_DESCRIPTORS + interfaces),
-				    PROCESS_DESCRIPTORS_LEAST + workers * (WORKER_DESCRIPTORS_LEAST + interfaces));
+				    PROCESS_DESCRIPTORS + workers * WORKER_DESCRIPTORS,
+				    PROCESS_DESCRIPTORS_LEAST + workers * WORKER_DESCRIPTORS_LEAST);
 }
 
 /* Opens the objects shared by several workers. */
