@@ -17,10 +17,11 @@ setpriv --reuid="$user" --clear-groups test -x "$tmp/own/netobsd" || skip_all "a
 unset NETOBSD
 netobs=$top/scripts/netobs
 
-# bpftrace keeps its arguments; pidof finds what a test says.
+# bpftrace keeps its arguments and its program; pidof finds what a test says.
 cat >"$tmp/bin/bpftrace" <<-SH
 	#!/bin/sh
 	printf '%s\n' "\$@" >"$tmp/program"
+	cat >>"$tmp/program"
 SH
 cat >"$tmp/bin/pidof" <<-SH
 	#!/bin/sh

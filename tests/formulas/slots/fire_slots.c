@@ -71,9 +71,10 @@ confine(void)
 {
 	static struct config config;
 	static const char *interfaces[] = {"lo", NULL};
+	static const struct sandbox_process process = {.live = true};
 
 	config.interface_names = interfaces;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && landlock_prepare(&config) && sandbox_enter(true) &&
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && landlock_prepare(&config) && sandbox_enter(&process) &&
 	    landlock_enter())
 		printf("confined\n");
 	else
