@@ -136,6 +136,7 @@ live_interface_reopen(struct live_interface *interface)
 		return;
 	}
 	if (!interface->live->partition.may_reopen) { /* then the system-call filter refuses what libpcap calls first */
+		log_debug(DEBUG_LIVE, "interface %s cannot be opened: the permission was dropped", name);
 		live_interface_refuse(interface, index);
 		return;
 	}

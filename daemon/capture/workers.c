@@ -113,11 +113,13 @@ worker_open_input(struct worker *worker)
 
 /* In immediate mode a worker may open an interface a second time before it closes the first socket. */
 static bool
-workers_reserve_descriptors(unsigned workers, unsigned interfaces)
+workers_reserve_descriptors(const struct workers *workers, unsigned interfaces)
 {
-	return high_sockets_reserve(workers * (interfaces + 1),
-				    PROCESS_DESCRIPTORS + workers * WORKER_DESCRIPTORS,
-				    PROCESS_DESCRIPTORS_LEAST + workers * WORKER_DESCRIPTORS_LEAST);
+	unsigned count = workers->count;
+
+	return high_sockets_reserve(count * (interfaces + workers->config->immediate),
+				    PROCESS_DESCRIPTORS + count * WORKER_DESCRIPTORS,
+				    PROCESS_DESCRIPTORS_LEAST + count * WORKER_DESCRIPTORS_LEAST);
 }
 
 /* Opens the objects shared by several workers. */
@@ -128,7 +130,7 @@ workers_open_shared(struct workers *workers)
 
 	while (workers->config->interface_names[interfaces] != NULL)
 		interfaces++;
-	if (interfaces > 0 && !workers_reserve_descriptors(workers->count, (unsigned)interfaces))
+	if (interfaces > 0 && !workers_reserve_descriptors(workers, (unsigned)interfaces))
 		return false;
 	if (workers->count == 1)
 		return true;

@@ -134,7 +134,7 @@ if permitted ip -n "$space" link add netobs0 type veth peer name netobs9; then
 	ip -n "$space" link add netobs0 type veth peer name netobs9
 	ip -n "$space" link set netobs0 up
 	ip -n "$space" link set netobs9 up
-	check "live: the reason why it cannot be opened" wait_for logged live "interface netobs0 cannot be opened yet: .*permission"
+	check "live: the reason why it cannot be opened" wait_for logged live "interface netobs0 cannot be opened: the permission was dropped"
 	stop
 else
 	skip "an interface that is removed" "$kernel_refusal"
