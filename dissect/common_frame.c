@@ -94,6 +94,7 @@ common_init_packet(struct packet *packet, const struct frame *frame)
 	packet->direction = DIRECTION_UNKNOWN;
 	packet->loopback = false;
 	packet->tunnelled = false;
+	packet->tunnels = 0;
 	packet->ifindex = 0;
 	packet->worst_anomaly = ANOMALY_NONE;
 	packet->anomalies = (struct anomaly_set){{0, 0}};

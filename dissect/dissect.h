@@ -8,6 +8,9 @@
 /* Most headers parsed per frame, including tunnels, tags and extension headers. */
 #define DISSECT_LAYER_BUDGET 24
 
+/* Most tunnels in each other per frame.  Each has a packet, for which all probes fire: five firings or more. */
+#define DISSECT_TUNNELS_MAX 8
+
 /* Whether frames of this link type (a DLT_ value) can be dissected. */
 bool dissect_link_supported(int dlt);
 
@@ -18,7 +21,8 @@ const char *dissect_link_names(void);
 void dissect_frame(const struct frame *frame, struct packet *packet);
 
 /* Dissects the packet inside the tunnel that `outer` carries (outer->inner is not INNER_NONE), within the rest of the
- * layer budget.  The inner packet refers to the same frame. */
+ * layer budget, of which nothing is left behind DISSECT_TUNNELS_MAX tunnels.  The inner packet refers to the same
+ * frame. */
 void dissect_inner(const struct packet *outer, struct packet *inner);
 
 /* Dissects a reassembled datagram: the link layer comes from its `last` fragment, the IP layer from the `first`;

@@ -222,6 +222,7 @@ struct packet {
 	enum anomaly worst_anomaly;   /* the most severe anomaly, ANOMALY_NONE if there is none */
 	struct anomaly_set anomalies; /* all anomalies of the packet */
 	uint8_t layers_spent;	      /* layers taken off the budget, tunnels included */
+	uint8_t tunnels;	      /* tunnels around the packet */
 	struct ether_layer ether;
 	struct ip_layer ip;
 	union {

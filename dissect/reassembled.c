@@ -60,6 +60,7 @@ dissect_reassembled(const struct packet *last, const struct ip_layer *first, con
 	whole->loopback = last->loopback;
 	whole->ifindex = last->ifindex;
 	whole->layers_spent = last->layers_spent;
+	whole->tunnels = last->tunnels;
 	whole->ether = last->ether;
 	whole->network = last->network;
 	whole->ip = *first;

@@ -88,6 +88,7 @@ packet_init(struct packet *packet, const struct frame *frame, struct cursor byte
 	packet->direction = DIRECTION_UNKNOWN;
 	packet->loopback = false;
 	packet->tunnelled = false;
+	packet->tunnels = 0;
 	packet->ifindex = 0;
 	packet->network = NETWORK_NONE;
 	packet->transport = TRANSPORT_NONE;

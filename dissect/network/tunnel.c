@@ -101,7 +101,8 @@ dissect_inner(const struct packet *outer, struct packet *inner)
 	inner->loopback = outer->loopback;
 	inner->tunnelled = true;
 	inner->ifindex = outer->ifindex;
-	inner->layers_spent = outer->layers_spent;
+	inner->tunnels = (uint8_t)(outer->tunnels + 1);
+	inner->layers_spent = inner->tunnels > DISSECT_TUNNELS_MAX ? DISSECT_LAYER_BUDGET : outer->layers_spent;
 	if (outer->inner == INNER_ETHERNET)
 		dissect_ethernet(inner);
 	else if (outer->inner == INNER_IP && outer->inner_type != 0)

@@ -273,7 +273,7 @@ cut_inside(void **state)
 }
 
 static void
-tunnels_spend_the_budget(void **state)
+tunnels_are_limited(void **state)
 {
 	static const struct interface interface;
 	struct frame_buffer bytes = innermost(4);
@@ -292,23 +292,18 @@ tunnels_spend_the_budget(void **state)
 		depth++;
 	}
 	assert_worst_anomaly(&packets[depth % 2], ANOMALY_LAYER_BUDGET);
-	assert_int_equal(depth, DISSECT_LAYER_BUDGET);
+	assert_int_equal(depth, DISSECT_TUNNELS_MAX + 1);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ip_in_ip),
-		cmocka_unit_test(mpls_in_ip),
-		cmocka_unit_test(gre),
-		cmocka_unit_test(gre_invalid),
-		cmocka_unit_test(pptp),
-		cmocka_unit_test(vxlan),
-		cmocka_unit_test(geneve),
-		cmocka_unit_test(etherip),
-		cmocka_unit_test(cut_inside),
-		cmocka_unit_test(tunnels_spend_the_budget),
+	    cmocka_unit_test(ip_in_ip),	  cmocka_unit_test(mpls_in_ip),
+	    cmocka_unit_test(gre),	  cmocka_unit_test(gre_invalid),
+	    cmocka_unit_test(pptp),	  cmocka_unit_test(vxlan),
+	    cmocka_unit_test(geneve),	  cmocka_unit_test(etherip),
+	    cmocka_unit_test(cut_inside), cmocka_unit_test(tunnels_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
