@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobsd(8). */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@ main(int argc, char **argv)
 	int status = EXIT_STATUS_FAILED;
 
 	descriptors_occupy_standard();
+	signal(SIGPIPE, SIG_IGN);
 	trusted_path_require(privileges_are_held(), geteuid());
 	result = options_parse(argc, argv, &config);
 	if (result == OPTIONS_VERSION)
@@ -26,7 +29,8 @@ main(int argc, char **argv)
 	if (result == OPTIONS_RUN) {
 		status = (int)daemon_run(&config);
 	} else if (result != OPTIONS_INVALID) {
-		status = fflush(stdout) == 0 ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+		/* A reader that goes away needs no more. */
+		status = fflush(stdout) == 0 || errno == EPIPE ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 		if (status != EXIT_STATUS_OK)
 			log_error("cannot write to standard output");
 	}

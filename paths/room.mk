@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Paths of what the programs write.
+# What the programs write: paths, and readers that go away.
 
 libpaths_a_SOURCES += \
+	%D%/closed_output.c \
+	%D%/closed_output.h \
 	%D%/output_path.c \
 	%D%/output_path.h

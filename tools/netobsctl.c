@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "paths/closed_output.h"
 #include "probes/nearest.h"
 #include "tools/connections/connections.h"
 #include "tools/connections/top.h"
@@ -507,6 +508,8 @@ main(int argc, char **argv)
 	}
 	if (!ctl_check_command(argv[optind]) || !ctl_check_options(&arguments, argv[optind]))
 		return EXIT_FAILURE;
+	if (arguments.write.file == NULL || strcmp(arguments.write.file, "-") == 0)
+		closed_output_end_quietly(); /* otherwise a file is the result */
 	if (strcmp(argv[optind], "stream") == 0)
 		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.stream);
 	if (strcmp(argv[optind], "write") == 0)

@@ -37,8 +37,8 @@ zstd_start(void)
 	return NULL;
 }
 
-/* Whether a byte of a magic number is that of a frame, or of a skippable one (RFC 8878 section 3.1).  libzstd also reads
- * frames of versions before 1.0, for whose windows it has no limit. */
+/* Whether a byte of a magic number is that of a frame, or of a skippable one (RFC 8878 section 3.1).  libzstd also
+ * reads frames of versions before 1.0, for whose windows it has no limit. */
 static bool
 zstd_is_magic(size_t offset, uint8_t byte)
 {

@@ -60,11 +60,10 @@ file_stream_set_decompress_error(struct file_stream *stream, enum decompress_res
 {
 	char what[160];
 
-	snprintf(
-	    what, sizeof what,
-	    "need a window of more than %u MiB (zstd --long, --ultra); decompress them first, with zstd -d --long=31, or "
-	    "compress them without these options",
-	    1u << (DECOMPRESS_WINDOW_LOG_MAX - 20));
+	snprintf(what, sizeof what,
+		 "need a window of more than %u MiB (zstd --long, --ultra); decompress them first, with "
+		 "zstd -d --long=31, or compress them without these options",
+		 1u << (DECOMPRESS_WINDOW_LOG_MAX - 20));
 	file_stream_set_error(stream, result == DECOMPRESS_TOO_LARGE ? what : "are damaged");
 }
 

@@ -193,12 +193,18 @@ excerpt_link_name(int dlt)
 	return name != NULL ? name : "without a name";
 }
 
+bool
+excerpt_file_is_closed(const struct excerpt_file *file)
+{
+	return file->failed && file->error == EPIPE;
+}
+
 void
 excerpt_file_log_error(struct excerpt_file *file)
 {
 	const char *format = capture_format_name(file->format);
 
-	if (!file->failed || file->reported)
+	if (!file->failed || file->reported || excerpt_file_is_closed(file))
 		return;
 	file->reported = true;
 	if (file->error != 0)

@@ -36,7 +36,10 @@ int excerpt_file_open_temporary(const struct excerpt_file *file);
 /* Writes a frame.  False on failure, then and from then on: call excerpt_file_log_error(). */
 bool excerpt_file_add(struct excerpt_file *file, const struct excerpt_frame *frame);
 
-/* Logs, once, why the file cannot be written; no effect if it can. */
+/* Whether the file cannot be written because its reader has closed it, which needs no more. */
+bool excerpt_file_is_closed(const struct excerpt_file *file);
+
+/* Logs, once, why the file cannot be written; no effect if it can, or if its reader has closed it. */
 void excerpt_file_log_error(struct excerpt_file *file);
 
 /* Frames written so far. */

@@ -45,9 +45,12 @@ excerpt_write_frame(const struct excerpts *excerpts, struct excerpt *excerpt, st
 	return excerpt_file_add(excerpt->file, frame);
 }
 
+/* A file cannot be written: the run stops, unless only the reader of this file has gone and there are others. */
 static void
-excerpts_stop_writing(struct excerpts *excerpts)
+excerpts_stop_writing(struct excerpts *excerpts, const struct excerpt_file *file)
 {
+	if (excerpt_file_is_closed(file) && !excerpts_are_closed(excerpts))
+		return;
 	excerpts->failed = true;
 	loop_stop(excerpts->loop);
 }
@@ -101,7 +104,7 @@ excerpts_write_indexed(struct excerpts *excerpts, const struct frame *frame, con
 
 		if (excerpts_indexed_is_selected(excerpts, &excerpt->connections, indexed) &&
 		    !excerpt_write_frame(excerpts, excerpt, &written))
-			excerpts_stop_writing(excerpts);
+			excerpts_stop_writing(excerpts, excerpt->file);
 	}
 }
 
@@ -228,7 +231,7 @@ excerpts_write_delayed(void *context, const struct ring_frame *frame)
 			if (!excerpt_count_left(excerpt, frame))
 				excerpts_fail(excerpts, errno);
 		} else if (!excerpt_write_frame(excerpts, excerpt, &written)) {
-			excerpts_stop_writing(excerpts);
+			excerpts_stop_writing(excerpts, excerpt->file);
 		}
 	}
 }

@@ -339,8 +339,17 @@ excerpt_complete(struct excerpts *excerpts, struct excerpt *excerpt, int dlt)
 		statistics.comment = comment;
 	}
 	if (!excerpt_file_complete(excerpt->file, dlt, &statistics))
-		return false;
+		return excerpt_file_is_closed(excerpt->file);
 	excerpt_log(excerpt);
+	return true;
+}
+
+bool
+excerpts_are_closed(const struct excerpts *excerpts)
+{
+	for (size_t i = 0; i < excerpts->count; i++)
+		if (!excerpt_file_is_closed(excerpts->excerpts[i].file))
+			return false;
 	return true;
 }
 
@@ -404,7 +413,7 @@ excerpts_complete(struct excerpts *excerpts, const struct workers *workers, bool
 bool
 excerpts_finish(struct excerpts *excerpts, const struct workers *workers, bool complete)
 {
-	bool good = excerpts_complete(excerpts, workers, complete);
+	bool good = excerpts_complete(excerpts, workers, complete) || excerpts_are_closed(excerpts);
 
 	for (size_t i = 0; i < excerpts->count; i++)
 		excerpt_file_log_error(excerpts->excerpts[i].file);

@@ -66,6 +66,9 @@ excerpts_is_behind_window(struct excerpts *excerpts, uint64_t ts, uint64_t now)
 	return false;
 }
 
+/* Whether the readers of all files have closed them. */
+bool excerpts_are_closed(const struct excerpts *excerpts);
+
 /* Stops the run because of an error of the first pass. */
 void excerpts_fail(struct excerpts *excerpts, int error);
 

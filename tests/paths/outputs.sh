@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Files with traffic are for the user and the group; and root writes nowhere where another user leads it, in a directory
-# that every user can write.
+# Files with traffic are for the user and the group; root writes nowhere where another user leads it, in a directory that
+# every user can write; and a reader of standard output that goes away is no failure.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -58,5 +58,19 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	skip "links of other users" "they need root"
 fi
+
+# closed COMMAND...: the reader of its standard output goes away
+closed() {
+	rm -f "$tmp/status"
+	{
+		"$@" 2>"$tmp/err"
+		echo $? >"$tmp/status"
+	} | true
+	wait_for test -s "$tmp/status"
+	is "a closed pipe ends it quietly: ${1##*/} $2" "$(cat "$tmp/status" "$tmp/err")" 0
+}
+closed "$netobsd" --help
+closed "$netobsd" --list-probes
+closed "$build/netobs-report" --netobsd "$netobsd" "$file"
 
 tap_done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What other users prepare in a directory that all can write is neither followed nor written; what root or this user has
- * prepared is, there and elsewhere. */
+/* What other users prepare in a directory that all can write is neither followed nor written; what root or this user
+ * has prepared is, there and elsewhere. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -108,9 +108,12 @@ stop
 # No descriptor is left for another client.
 busy="netobsd is busy: it has no descriptor left for a client; close other clients, or raise its limit of open files \
 (LimitNOFILE= of the unit, ulimit -n)"
-before=$(ulimit -n)
+# shellcheck disable=SC3045 # dash and bash have it
+before=$(ulimit -S -n)
+# shellcheck disable=SC3045
 ulimit -S -n 64
 start --metrics 127.0.0.1:9812
+# shellcheck disable=SC3045
 ulimit -S -n "$before"
 descriptors >"$tmp/descriptors"
 fill 0

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "paths/closed_output.h"
 #include "probes/print/format.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
@@ -234,6 +235,7 @@ report_make(struct report_request *request, struct report_capture *capture)
 	if (capture->no_memory || detail.no_memory)
 		report_die("out of memory", "");
 	report_facts_find_windows(capture, &detail);
+	closed_output_end_quietly();
 	if (!report_page_write(stdout, capture, &detail, &input))
 		report_die("cannot write the page: ", strerror(errno));
 	free(detail.segments);

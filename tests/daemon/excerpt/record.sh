@@ -280,4 +280,23 @@ for change in 'state-syn-sent -> state-established' 'state-established -> state-
 	is "every $change" "$(grep -c "$change" "$tmp/got")" "$(grep -c "$change" "$tmp/wanted")"
 done
 check "and the formula with the values that made it true" grep -q "slow: tcps_rport = [0-9]" "$tmp/comments"
+# The reader of standard output goes away; another file of the run is written.
+closed() {
+	rm -f "$tmp/status"
+	{
+		"$netobsd" "$@" 2>"$tmp/err"
+		echo $? >"$tmp/status"
+	} | true
+	wait_for test -s "$tmp/status"
+}
+for name in - /dev/stdout; do
+	closed -r "$home" --record tcp-send="$name"
+	is "a closed pipe ends it quietly: $name" "$(cat "$tmp/status" "$tmp/err")" 0
+done
+closed -r - --record tcp-send=- <"$home"
+is "a closed pipe ends it quietly: with input from a pipe" "$(cat "$tmp/status" "$tmp/err")" 0
+closed -r "$home" --record tcp-send=- --record udp-send="$tmp/dir/rest.pcapng"
+is "another file is written" "$(cat "$tmp/status") $(grep -c "frames in $tmp/dir/rest.pcapng" "$tmp/err")" "0 1"
+check "and is not empty" [ -s "$tmp/dir/rest.pcapng" ]
+
 tap_done
