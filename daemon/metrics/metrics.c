@@ -33,6 +33,10 @@
 	"X-Frame-Options: DENY\r\n"
 
 #define HTTP_ERROR(status) "HTTP/1.1 " status "\r\n" HTTP_HEADER "Content-Length: 0\r\n\r\n"
+/* The end of the connection ends the body. */
+#define HTTP_FORBIDDEN \
+	"HTTP/1.1 403 Forbidden\r\n" HTTP_HEADER "Content-Type: text/plain\r\n\r\n" \
+	"The field Host of the request must name this host: localhost, 127.x.x.x or [::1].\n"
 
 struct metrics {
 	int fd; /* -1 after the server has taken it over */
@@ -109,7 +113,7 @@ metrics_choose_path(const struct metrics *metrics, struct metrics_job *job, cons
 	if (job->path == METRICS_PATHS || (job->path != METRICS_PATH && !metrics->local))
 		job->error = HTTP_ERROR("404 Not Found");
 	else if (!metrics_trusts(metrics, job->path, host))
-		job->error = HTTP_ERROR("403 Forbidden");
+		job->error = job->head ? HTTP_ERROR("403 Forbidden") : HTTP_FORBIDDEN;
 	else if (job->path == LIVE_CONNECTIONS_PATH)
 		live_connections_begin(&job->live, metrics->query);
 }
