@@ -18,6 +18,7 @@ is "only GET and HEAD" "$(request / POST)" 405
 is "localhost" "$(request / GET 'Host: LOCALHOST:9800')" 200
 is "::1" "$(request / GET 'Host: [::1]:9800')" 200
 is "a name that leads here" "$(request / GET 'Host: evil.example')" 403
+check "the reply says why" grep -q '^The field Host of the request must name this host' "$tmp/reply"
 is "in front of another one" "$(request /connections GET 'Host: 127.0.0.1.evil.example')" 403
 is "two names" "$(printf 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n' |
 	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 400
