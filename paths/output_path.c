@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -143,7 +144,7 @@ walk_follow(struct output_walk *walk, int link)
 	return walk_fail(walk) == 0;
 }
 
-/* Opens an existing entry if it may be written.  -1 with errno; ENOENT or ELOOP: it has changed meanwhile. */
+/* Opens an existing entry if it may be written.  -1 with errno; ENOENT: it has changed meanwhile. */
 static int
 walk_open_existing(const struct output_walk *walk, const char *name, int flags)
 {
@@ -161,8 +162,8 @@ walk_open_existing(const struct output_walk *walk, const char *name, int flags)
 	if (!good)
 		return -1;
 	fd = openat(walk->directory, name, flags | O_NOFOLLOW | O_CLOEXEC, OUTPUT_FILE_MODE);
-	if (fd < 0 || (flags & O_TMPFILE) == O_TMPFILE)
-		return fd >= 0 ? fd : walk_fail(walk);
+	if (fd < 0)
+		return walk_fail(walk);
 	if (fstat(fd, &opened) == 0 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
 		return fd;
 	close(fd);
@@ -250,16 +251,67 @@ output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_MAX])
 	return fd;
 }
 
+bool
+output_path_split(const char *path, char directory[PATH_MAX], const char **name)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = slash != NULL ? slash + 1 : path;
+	if (strlen(path) >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	if (slash == NULL)
+		snprintf(directory, PATH_MAX, ".");
+	else
+		snprintf(directory, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	return true;
+}
+
 int
 output_path_open_directory(const char *path, int flags, const char **name, char error[OUTPUT_PATH_ERROR_MAX])
 {
-	const char *slash = strrchr(path, '/');
 	char directory[PATH_MAX];
 
-	*name = slash != NULL ? slash + 1 : path;
-	if (slash == NULL)
-		snprintf(directory, sizeof directory, ".");
-	else
-		snprintf(directory, sizeof directory, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-	return output_path_open(directory, flags | O_DIRECTORY, error);
+	if (output_path_split(path, directory, name))
+		return output_path_open(directory, flags | O_DIRECTORY, error);
+	snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
+	return -1;
+}
+
+/* Creates a file in an open directory, and removes its name: not every file system has O_TMPFILE. */
+static int
+directory_open_removed(int directory)
+{
+	char name[sizeof "netobs." + 16];
+	uint64_t random;
+	int fd = -1;
+
+	for (unsigned i = 0; i < ATTEMPTS_MAX && fd < 0; i++) {
+		if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+			return -1;
+		snprintf(name, sizeof name, "netobs.%016" PRIx64, random);
+		fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	if (fd >= 0)
+		(void)unlinkat(directory, name, 0);
+	return fd;
+}
+
+int
+output_path_open_unnamed(const char *path, char error[OUTPUT_PATH_ERROR_MAX])
+{
+	int directory = output_path_open(path, O_PATH | O_DIRECTORY, error), fd;
+
+	if (directory < 0)
+		return -1;
+	fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+		fd = directory_open_removed(directory);
+	if (fd < 0)
+		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
+	walk_close(directory);
+	return fd;
 }

@@ -10,6 +10,7 @@
 #define NETOBS_PATHS_OUTPUT_PATH_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #define OUTPUT_PATH_ERROR_MAX (PATH_MAX + 256) /* bytes of a reason, which contains a path */
@@ -21,7 +22,15 @@
  * be a link of /proc, as /dev/stdout leads to.  -1 on failure, with errno, and `error` set to the reason. */
 int output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_MAX]);
 
-/* Opens the directory of a path with the flags; `name` is set to the last component, a part of the path. */
+/* Finds the directory of a path, "." if the path is only a name; `name` is set to the last component, a part of the path.
+ * False with ENAMETOOLONG if the path has PATH_MAX bytes or more. */
+bool output_path_split(const char *path, char directory[PATH_MAX], const char **name);
+
+/* Opens the directory of a path with the flags; `name` as above. */
 int output_path_open_directory(const char *path, int flags, const char **name, char error[OUTPUT_PATH_ERROR_MAX]);
+
+/* Opens a file without a name, of this user only, in a directory, for reading and writing.  O_CLOEXEC is set.  -1 as
+ * above. */
+int output_path_open_unnamed(const char *directory, char error[OUTPUT_PATH_ERROR_MAX]);
 
 #endif

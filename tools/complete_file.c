@@ -38,22 +38,19 @@ file_fail(const struct complete_file *file, const char *what, char *error, size_
 static bool
 file_set_names(struct complete_file *file, const char *path, char directory[PATH_MAX])
 {
-	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	const char *name;
 	int length;
 
+	if (!output_path_split(path, directory, &name))
+		return false;
 	errno = ENAMETOOLONG;
-	if (strlen(path) >= PATH_MAX || strlen(name) > NAME_MAX)
+	if (strlen(name) > NAME_MAX)
 		return false;
 	errno = *path == '\0' ? ENOENT : EISDIR;
 	if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return false;
 	snprintf(file->path, sizeof file->path, "%s", path);
 	snprintf(file->name, sizeof file->name, "%s", name);
-	snprintf(directory, PATH_MAX, "%.*s",
-		 slash == NULL	 ? 1
-		 : slash == path ? 1
-				 : (int)(slash - path),
-		 slash == NULL ? "." : path);
 	length = snprintf(file->hidden_name, sizeof file->hidden_name, ".%.*s" HIDDEN_SUFFIX,
 			  NAME_MAX - 1 - (int)sizeof HIDDEN_SUFFIX, name);
 	errno = ENAMETOOLONG;

@@ -332,10 +332,12 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 			arguments->connections.parsable = true;
 			break;
 		case 'h':
+			closed_output_end_quietly();
 			ctl_print_help(stdout);
 			*status = EXIT_SUCCESS;
 			return false;
 		case 'V':
+			closed_output_end_quietly();
 			puts("netobsctl " PACKAGE_VERSION);
 			*status = EXIT_SUCCESS;
 			return false;

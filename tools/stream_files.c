@@ -128,7 +128,8 @@ files_remove_leftover(const struct stream_files *files, const char *file)
 static void
 files_remove_leftovers(const struct stream_files *files)
 {
-	DIR *list = opendir(files->path);
+	int fd = openat(files->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 
 	while (list != NULL && (entry = readdir(list)) != NULL)
@@ -136,6 +137,8 @@ files_remove_leftovers(const struct stream_files *files)
 			files_remove_leftover(files, entry->d_name);
 	if (list != NULL)
 		closedir(list);
+	else if (fd >= 0)
+		close(fd);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- a file */

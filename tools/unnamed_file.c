@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/unnamed_file.h"
 
-#include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+
+#include "paths/output_path.h"
 
 int
 unnamed_file_open(const char *fallback, char *error, size_t size)
 {
 	const char *chosen = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd = -1;
+	char reason[OUTPUT_PATH_ERROR_MAX];
+	int fd;
 
 	if (chosen == NULL || *chosen == '\0')
 		chosen = fallback;
-	errno = ENAMETOOLONG;
-	if (snprintf(path, sizeof path, "%s/netobs.XXXXXX", chosen) < (int)sizeof path)
-		fd = mkstemp(path);
-	if (fd < 0)
-		snprintf(error, size, "cannot write to %.200s: %s", chosen, strerror(errno));
+	fd = output_path_open_unnamed(chosen, reason);
+	if (fd >= 0)
+		(void)fcntl(fd, F_SETFD, 0);
 	else
-		unlink(path);
+		snprintf(error, size, "cannot write to %.200s: %s", chosen, reason);
 	return fd;
 }

@@ -56,9 +56,9 @@ text_piece(const char *string)
 	size_t length = strnlen(string, PIECE_MAX), first = length;
 
 	/* A character has at most three bytes behind its first one. */
-	while (length == PIECE_MAX && first > length - 4 && ((unsigned char)string[first] & 0xc0) == 0x80)
+	while (length == PIECE_MAX && first + 4 > length && ((unsigned char)string[first] & 0xc0) == 0x80)
 		first--;
-	return first > length - 4 ? first : length;
+	return first + 4 > length ? first : length;
 }
 
 /* Appends a string that `put` converts, piece by piece. */

@@ -45,36 +45,16 @@ output_file_name(const struct output_file *file)
 	return file->is_stdout ? "standard output" : file->path;
 }
 
-/* The directory of a path; NULL: that of temporary files. */
-static void
-output_file_directory(const char *path, char directory[PATH_MAX])
-{
-	const char *temporary = getenv("TMPDIR"), *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-	if (path == NULL)
-		snprintf(directory, PATH_MAX, "%s", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
-	else if (slash == NULL)
-		snprintf(directory, PATH_MAX, ".");
-	else
-		snprintf(directory, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 bool
 output_file_is_same(const char *path, const char *other)
 {
-	const char *slash = strrchr(path, '/'), *other_slash = strrchr(other, '/');
-	const char *name = slash != NULL ? slash + 1 : path;
-	const char *other_name = other_slash != NULL ? other_slash + 1 : other;
-	char directory[PATH_MAX];
+	char directory[PATH_MAX], other_directory[PATH_MAX];
+	const char *name, *other_name;
 	struct stat status, other_status;
 
-	if (strcmp(name, other_name) != 0)
-		return false;
-	output_file_directory(path, directory);
-	if (stat(directory, &status) != 0)
-		return false;
-	output_file_directory(other, directory);
-	return stat(directory, &other_status) == 0 && status.st_dev == other_status.st_dev &&
+	return output_path_split(path, directory, &name) && output_path_split(other, other_directory, &other_name) &&
+	       strcmp(name, other_name) == 0 && stat(directory, &status) == 0 &&
+	       stat(other_directory, &other_status) == 0 && status.st_dev == other_status.st_dev &&
 	       status.st_ino == other_status.st_ino;
 }
 
@@ -219,23 +199,32 @@ output_file_free(struct output_file *file)
 
 /* ------------------------------------------------------------------------------------------------- temporary files */
 
+/* The directory for temporary files of this file.  False with errno. */
+static bool
+output_file_find_temporary(const struct output_file *file, char directory[PATH_MAX])
+{
+	const char *chosen = getenv("TMPDIR"), *name;
+
+	if (file->keeper != NULL)
+		return output_path_split(file->path, directory, &name);
+	if (chosen == NULL || *chosen == '\0')
+		chosen = "/tmp";
+	errno = ENAMETOOLONG;
+	return snprintf(directory, PATH_MAX, "%s", chosen) < PATH_MAX;
+}
+
 int
 output_file_open_temporary(const struct output_file *file)
 {
-	const char *path = file->keeper != NULL ? file->path : NULL;
-	char directory[PATH_MAX], name[PATH_MAX + 32], error[OUTPUT_PATH_ERROR_MAX];
-	int fd;
+	char directory[PATH_MAX] = "", error[OUTPUT_PATH_ERROR_MAX];
+	int fd = -1;
 
-	output_file_directory(path, directory);
-	fd = output_path_open(directory, O_TMPFILE | O_RDWR, error);
-	if (fd >= 0)
-		return fd;
-	snprintf(name, sizeof name, "%s/netobsd.XXXXXX", directory); /* not every file system has O_TMPFILE */
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		(void)unlink(name);
+	if (output_file_find_temporary(file, directory))
+		fd = output_path_open_unnamed(directory, error);
 	else
-		log_error("cannot create a temporary file in %s: %s%s", directory, strerror(errno),
-			  path == NULL ? "; set TMPDIR to another directory" : "");
+		snprintf(error, sizeof error, "%s", strerror(errno));
+	if (fd < 0)
+		log_error("cannot create a temporary file in %s: %s%s", directory, error,
+			  file->keeper == NULL ? "; set TMPDIR to another directory" : "");
 	return fd;
 }

@@ -8,18 +8,36 @@
 #include <string.h>
 #include <strings.h>
 
-/* "" or ":9100". */
+/* "", ":" (RFC 3986 section 3.2.3) or ":9100". */
 static bool
 http_host_is_port(const char *text)
 {
 	size_t digits = *text == ':' ? strspn(text + 1, "0123456789") : 0;
 
 	return *text == '\0' ||
-	       (digits >= 1 && digits <= 5 && text[1 + digits] == '\0' && strtoul(text + 1, NULL, 10) <= 65535);
+	       (*text == ':' && digits <= 5 && text[1 + digits] == '\0' && strtoul(text + 1, NULL, 10) <= 65535);
 }
 
-/* "localhost", which may end in the dot of the root, "127.0.0.1" or "[::1]", without or with a port: nothing before it,
- * and nothing behind. */
+/* Whether an address is ::1, or one of 127.0.0.0/8 in IPv6. */
+static bool
+http_address_is_loopback(const struct in6_addr *address)
+{
+	return IN6_IS_ADDR_LOOPBACK(address) || (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
+/* The names that /etc/hosts of Debian gives loopback; none is a name that a stranger can have in the DNS. */
+static bool
+http_name_is_loopback(const char *name)
+{
+	static const char *const names[] = {"localhost", "localhost.", "ip6-localhost", "ip6-loopback"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcasecmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A name of loopback, "127.0.0.1" or "[::1]", without or with a port: nothing before it, and nothing behind. */
 static bool
 http_host_is_loopback(const char *value, size_t length)
 {
@@ -36,10 +54,10 @@ http_host_is_loopback(const char *value, size_t length)
 		return false;
 	*port = '\0';
 	if (*name == '[')
-		return inet_pton(AF_INET6, name + 1, &address6) == 1 && IN6_IS_ADDR_LOOPBACK(&address6);
+		return inet_pton(AF_INET6, name + 1, &address6) == 1 && http_address_is_loopback(&address6);
 	if (inet_pton(AF_INET, name, &address) == 1)
 		return ntohl(address.s_addr) >> 24 == 127;
-	return strcasecmp(name, "localhost") == 0 || strcasecmp(name, "localhost.") == 0;
+	return http_name_is_loopback(name);
 }
 
 /* Whether a line is a name, a colon and a value: no blank before the colon (RFC 9112 section 5.1), and no CR or LF. */

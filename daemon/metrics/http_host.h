@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which host a request over HTTP asks for.  A page of another site whose name leads to loopback (DNS rebinding) could
+ * Finds the host that a request over HTTP asks for.  A page of another site whose name leads to loopback (DNS rebinding) could
  * read replies that its browser takes for those of that site; its requests have the name in their field Host.
  */
 #ifndef NETOBS_DAEMON_METRICS_HTTP_HOST_H
@@ -11,7 +11,7 @@
 enum http_host {
 	HTTP_HOST_INVALID, /* the header breaks RFC 9112: a NUL, a bare CR or LF, a folded line, two fields Host */
 	HTTP_HOST_NONE,	   /* there is no field Host */
-	HTTP_HOST_LOCAL,   /* an address of loopback or "localhost", perhaps with a port */
+	HTTP_HOST_LOCAL,   /* an address of loopback or a name of it, perhaps with a port */
 	HTTP_HOST_OTHER,
 };
 

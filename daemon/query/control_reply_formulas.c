@@ -82,13 +82,23 @@ reply_add_command(const struct formula_status *status, const char *path, const c
 	}
 }
 
-/* Makes the command that attaches a tracer, in `line`. */
+/* Whether a shell and a tracer take a path as it is: a command with another one would not attach, or run what is in
+ * it. */
+static bool
+reply_path_is_plain(const char *path)
+{
+	return path[strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+@-")] == '\0';
+}
+
+/* Makes the command that attaches a tracer, in `line`; "" if the path does not allow one. */
 static const char *
 reply_attach_line(const struct formula_status *status, const char *path, unsigned index, char *line, size_t size)
 {
 	struct text_buffer text = {.bytes = line, .size = size};
 
 	line[0] = '\0';
+	if (strstr(attach_lines[index].command, "PATH") != NULL && !reply_path_is_plain(path))
+		return line;
 	reply_add_command(status, path, attach_lines[index].command, &text);
 	return text.truncated ? "" : line;
 }
@@ -226,8 +236,10 @@ reply_add_formula_details(const struct formula_status *status, const char *path,
 	text_add_escaped(text, path);
 	text_add_format(text, "\n");
 	for (unsigned i = 0; i < ATTACH_LINES; i++) {
+		const char *command = reply_attach_line(status, path, i, line, sizeof line);
+
 		text_add_format(text, "%-12s ", attach_lines[i].tracer);
-		text_add_escaped(text, reply_attach_line(status, path, i, line, sizeof line));
+		text_add_escaped(text, command[0] != '\0' ? command : "none: the path has characters that need quotes");
 		text_add_format(text, "\n");
 	}
 }

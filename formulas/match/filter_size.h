@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How large the program of a libpcap filter becomes.  libpcap cannot be interrupted, and the time that it takes to
+ * Estimates the size of the program of a libpcap filter.  libpcap cannot be interrupted, and the time that it takes to
  * compile a filter grows with the square of the number of instructions, with optimization with its cube: with libpcap
  * 1.10.3 and Ethernet
  *

@@ -20,10 +20,13 @@ struct slot_editor {
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
 
+static const char editor_locked[] = "another process has locked it";
+
+/* Opens a file that only this user can change. */
 static int
-editor_open_path(const char *path, char error[SLOT_ERROR_MAX])
+editor_open_own(const char *path, int flags, char error[SLOT_ERROR_MAX])
 {
-	int fd = slot_path_open(path, O_RDWR | O_NONBLOCK, error);
+	int fd = slot_path_open(path, flags | O_NONBLOCK, error);
 	const char *reason = fd >= 0 ? slot_path_check_file(fd) : NULL;
 
 	if (reason == NULL)
@@ -31,6 +34,33 @@ editor_open_path(const char *path, char error[SLOT_ERROR_MAX])
 	slot_image_fail(error, path, reason);
 	close(fd);
 	return -1;
+}
+
+/* Whether the file is this build's formulas.so, while no other editor changes it. */
+static bool
+editor_check_image(const char *path, int fd, char error[SLOT_ERROR_MAX])
+{
+	struct slot_image image = {0};
+	char reason[SLOT_ERROR_MAX];
+
+	if (!slot_image_lock(fd, false))
+		return slot_image_fail(error, path, errno == EBUSY ? editor_locked : strerror(errno));
+	if (!slot_image_read(&image, fd, reason))
+		return slot_image_fail(error, path, reason);
+	slot_image_free(&image);
+	return true;
+}
+
+/* Opens the file for writing, and no other file than a formulas.so. */
+static int
+editor_open_path(const char *path, char error[SLOT_ERROR_MAX])
+{
+	int fd = editor_open_own(path, O_RDONLY, error);
+	bool good = fd >= 0 && editor_check_image(path, fd, error);
+
+	if (fd >= 0)
+		close(fd);
+	return good ? editor_open_own(path, O_RDWR, error) : -1;
 }
 
 struct slot_editor *
@@ -50,7 +80,7 @@ slot_editor_open(const char *path, char error[SLOT_ERROR_MAX])
 		return NULL;
 	}
 	if (!slot_image_lock(editor->fd, true))
-		slot_image_fail(error, path, errno == EBUSY ? "another process has locked it" : strerror(errno));
+		slot_image_fail(error, path, errno == EBUSY ? editor_locked : strerror(errno));
 	else if (!slot_image_read(&editor->image, editor->fd, reason))
 		slot_image_fail(error, path, reason);
 	else {

@@ -41,6 +41,17 @@ slot_path_enter(int parent, const char *name, const char **reason)
 	return -1;
 }
 
+/* Whether a file has a second name in a directory in which other users can create names: one of them may have given it
+ * that name. */
+static bool
+slot_path_is_foreign_name(int parent, const struct stat *file)
+{
+	struct stat directory;
+
+	return S_ISREG(file->st_mode) && file->st_nlink > 1 &&
+	       (fstat(parent, &directory) != 0 || (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+}
+
 /* Opens the last component; -1 with a reason.  To open a device can have effects, and to open a FIFO wakes its reader:
  * neither is opened. */
 static int
@@ -55,8 +66,13 @@ slot_path_open_last(int parent, const char *name, int flags, const char **reason
 		return -1;
 	}
 	fd = openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
 		*reason = strerror(errno);
+	} else if (fstat(fd, &status) != 0 || slot_path_is_foreign_name(parent, &status)) {
+		*reason = "has further names (hard links), in a directory that others can write";
+		close(fd);
+		fd = -1;
+	}
 	return fd;
 }
 

@@ -49,6 +49,9 @@ if [ "$(id -u)" -eq 0 ]; then
 	refused "an excerpt" "$netobsd" -r "$file" --record "dns-query=$tmp/shared/directory/file"
 	refused "--split" "$netobsd" -r "$file" --split 2 -w "$tmp/shared/directory/file"
 	refused "netobsctl stream" "$build/netobsctl" stream --dir "$tmp/shared/directory"
+	refused "a temporary file" env TMPDIR="$tmp/shared/directory" "$netobsd" -r "$file" --records
+	refused "a temporary file of a report" env TMPDIR="$tmp/shared/directory" "$build/netobs-report" --netobsd "$netobsd" \
+		-i lo --for 1s
 	chown -h 0 "$tmp/shared/directory"
 	"$netobsd" -r "$file" --records="$tmp/shared/directory/file"
 	check "a link of root leads on" [ -s "$tmp/victim/file" ]
@@ -58,6 +61,17 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	skip "links of other users" "they need root"
 fi
+
+# A path that is too long leads nowhere else: its first 4096 bytes are another directory.
+mkdir "$tmp/cut"
+long=$tmp/cut$(head -c 4200 /dev/zero | tr '\0' /)none/file
+for option in "--records=$long" "--split 2 -w $long"; do
+	# shellcheck disable=SC2086 # words
+	"$netobsd" -r "$file" $option >"$tmp/out" 2>"$tmp/err"
+	is "a path that is too long: status: ${option%%[= ]*}" $? 1
+	check "a path that is too long: message: ${option%%[= ]*}" grep -q '^netobsd: cannot [cw]r' "$tmp/err"
+	is "a path that is too long: nothing is written: ${option%%[= ]*}" "$(find "$tmp/cut" -type f)" ""
+done
 
 # closed COMMAND...: the reader of its standard output goes away
 closed() {
@@ -72,5 +86,19 @@ closed() {
 closed "$netobsd" --help
 closed "$netobsd" --list-probes
 closed "$build/netobs-report" --netobsd "$netobsd" "$file"
+closed "$build/netobsctl" --help
+closed "$build/netobsctl" --version
+if have python3; then
+	for command in connections formulas status; do
+		# More than a pipe holds.
+		python3 "$top/tests/tools/control_peer.py" "$tmp/peer.$command" 'ok\n' "$tmp/log" - "$(seq -s '
+' 10000)
+" &
+		wait_for test -S "$tmp/peer.$command"
+		closed "$build/netobsctl" -s "$tmp/peer.$command" "$command"
+	done
+else
+	skip "replies whose reader goes away" "python3 is not installed"
+fi
 
 tap_done

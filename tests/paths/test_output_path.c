@@ -200,11 +200,50 @@ test_directory_of_path(void **state)
 	assert_true(fd >= 0);
 	assert_string_equal(name, "x.pcap");
 	close(fd);
-	fd = output_path_open("shared", O_TMPFILE | O_RDWR, error);
-	if (fd >= 0)
-		close(fd);
-	else
-		assert_int_equal(errno, EOPNOTSUPP);
+}
+
+/* A path that is too long is not cut: it would be that of another directory. */
+static void
+test_long_path(void **state)
+{
+	char path[PATH_MAX + 32], directory[PATH_MAX];
+	const char *name;
+
+	(void)state;
+	memset(path, '/', sizeof path);
+	memcpy(path, "own", 3);
+	snprintf(path + PATH_MAX, sizeof path - PATH_MAX, "%s", "none/file");
+	errno = 0;
+	assert_int_equal(output_path_open_directory(path, O_PATH, &name, error), -1);
+	assert_int_equal(errno, ENAMETOOLONG);
+	assert_string_equal(error, strerror(ENAMETOOLONG));
+	assert_false(output_path_split(path, directory, &name));
+	assert_true(output_path_split("/file", directory, &name));
+	assert_string_equal(directory, "/");
+	assert_string_equal(name, "file");
+}
+
+static void
+test_unnamed(void **state)
+{
+	struct stat status;
+	int fd;
+
+	(void)state;
+	fd = output_path_open_unnamed("shared", error);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_int_equal(status.st_nlink, 0);
+	assert_int_equal(write(fd, "a", 1), 1);
+	close(fd);
+	assert_int_equal(output_path_open_unnamed("own/none", error), -1);
+	assert_int_equal(errno, ENOENT);
+	require_root();
+	make_link("../own", "shared/directory", OTHER);
+	assert_int_equal(output_path_open_unnamed("shared/directory", error), -1);
+	assert_int_equal(errno, EACCES);
+	assert_non_null(strstr(error, "directory is a symbolic link of user 65534"));
 }
 
 int
@@ -217,6 +256,8 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_files, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_descriptors, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_directory_of_path, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_long_path, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_unnamed, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

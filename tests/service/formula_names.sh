@@ -107,14 +107,14 @@ stop
 
 begin_netobsd --user nobody
 refused "the user that netobsd runs as cannot write the file" 2 \
-	"netobsctl: tracers see f as formula__01: $file: Permission denied; run netobsctl as root" ctl_as 65534 define 'f = tcp-send'
+	"netobsctl: tracers see f as formula__01: $file: belongs to another user; run netobsctl as root" ctl_as 65534 define 'f = tcp-send'
 check "its formula is defined" grep -q "usdt:$file:netobs:formula__01 " "$tmp/reply"
 refused "root defines another one" 0 "" ctl define 'g = tcp-send'
 is "which names both" "$(names) $(site f) $(site g)" "f g  f g"
 refused "the user that netobsd runs as removes one" 2 \
-	"netobsctl: tracers still see the name f: $file: Permission denied" ctl_as 65534 undefine f
+	"netobsctl: tracers still see the name f: $file: belongs to another user" ctl_as 65534 undefine f
 refused "a formula does not get a slot with the name of another one" 2 \
-	"netobsctl: tracers see h as formula__03: $file: Permission denied; run netobsctl as root" ctl_as 65534 define 'h = tcp-send'
+	"netobsctl: tracers see h as formula__03: $file: belongs to another user; run netobsctl as root" ctl_as 65534 define 'h = tcp-send'
 refused "the name is taken back" 0 "" ctl undefine g
 is "by root" "$(names)" "h "
 stop
@@ -144,6 +144,20 @@ refused "afterwards all are named" 0 "" ctl undefine i
 is "by one request" "$(names)" "f g h "
 stop
 
+# -------------------------------------------------------------------------------- a path that a shell takes otherwise
+
+odd="$tmp/state/a'; touch injected; '"
+mkdir -m 755 "$odd"
+start --formula-file "$odd/formulas.so"
+refused "define with an odd path" 0 "" ctl define 'f = tcp-send'
+is "no command has the path" "$(sed -n 's/^\(bpftrace\|perf\|SystemTap\)  *//p' "$tmp/reply" | uniq)" \
+	"none: the path has characters that need quotes"
+check "the others do without it" grep -q "^gdb  *gdb -p " "$tmp/reply"
+check "JSON" grep -q '"attach":{"bpftrace":"","perf":"","gdb":"gdb -p [^"]*","SystemTap":"","DTrace":"[^"]' <<-END
+	$(ctl formulas f --json)
+END
+stop
+
 # ------------------------------------------------------------------------------------------------ a netobsd that lies
 
 : >"$tmp/sites"
@@ -164,6 +178,11 @@ cp "$tmp/state/copy.so" "$tmp/state/user/formulas.so"
 chown -R 65533 "$tmp/state/user"
 lie "a file that is not formulas.so" "$tmp/state/other" 1 f "tracers see f as formula__01: $tmp/state/other: not the formulas.so of this netobs: restart the service, or remove the file"
 lie "a file in a directory of another user" "$tmp/state/user/formulas.so" 1 f "tracers see f as formula__01: $tmp/state/user: belongs to another user"
+mkdir "$tmp/state/shared"
+chmod 1777 "$tmp/state/shared"
+ln "$tmp/state/copy.so" "$tmp/state/shared/copy.so"
+lie "a second name that another user may have made" "$tmp/state/shared/copy.so" 1 f "tracers see f as formula__01: $tmp/state/shared/copy.so: has further names (hard links), in a directory that others can write"
+rm -r "$tmp/state/shared"
 lie "a relative path" state/copy.so 1 f "f cannot be traced: netobsd has logged why"
 lie "a path with .." "$tmp/state/../state/copy.so" 1 f "tracers see f as formula__01: $tmp/state/../state/copy.so: not a path without . and .."
 lie "a name that is none" "$tmp/state/copy.so" 1 ../f "f cannot be traced: no slot is free"

@@ -40,6 +40,7 @@ test_local(void **state)
 	static const char *const values[] = {
 	    "localhost",       " localhost:9100", " LocalHost\t", "\tlocalhost.", " localhost.:1", " 127.0.0.1",
 	    " 127.0.0.1:9100", " 127.255.3.4",	  " [::1]",	  " [::1]:65535", " [0:0:0::0:1]",
+	    " localhost:",     " [::1]:",	  " ip6-localhost:80", " IP6-Loopback", " [::ffff:127.0.0.1]", "127.0.0.1:",
 	};
 
 	(void)state;
@@ -57,7 +58,6 @@ test_other(void **state)
 	    " localhost..",
 	    " localhost:9100.evil.example",
 	    " localhost:9100:80",
-	    " localhost:",
 	    " localhost:+9100",
 	    " localhost: 9100",
 	    " localhost:65536",
@@ -74,10 +74,13 @@ test_other(void **state)
 	    " [::1].evil.example",
 	    " [::1]evil.example",
 	    " [::1",
-	    " [::1]:",
 	    " ::1",
 	    " [::2]",
-	    " [::ffff:127.0.0.1]",
+	    " [::ffff:128.0.0.1]",
+	    " [::127.0.0.1]",
+	    " ip6-localhost.evil.example",
+	    " ip6-localnet",
+	    " localhost::",
 	    " [localhost]",
 	    " aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 	};

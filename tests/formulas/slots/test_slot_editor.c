@@ -112,6 +112,27 @@ test_bad_names_change_nothing(void **state)
 	assert_string_equal(names.of[7], "");
 }
 
+/* Another user may have made a name in a directory that all can write. */
+static void
+test_foreign_name(void **state)
+{
+	char shared[PATH_SIZE], own[PATH_SIZE], other[PATH_SIZE];
+	struct slot_editor *editor;
+
+	(void)state;
+	make_path(shared, "shared");
+	assert_int_equal(mkdir(shared, 0700) | chmod(shared, 01777), 0);
+	make_path(other, "shared/formulas.so");
+	assert_int_equal(link(path, other), 0);
+	assert_refused(other, "has further names (hard links), in a directory that others can write");
+	make_path(own, "state/second.so"); /* as perf makes one */
+	assert_int_equal(link(path, own), 0);
+	editor = slot_editor_open(path, error);
+	assert_non_null(editor);
+	slot_editor_close(editor);
+	assert_int_equal(unlink(other) | unlink(own) | rmdir(shared), 0);
+}
+
 static void
 test_paths(void **state)
 {
@@ -128,7 +149,7 @@ test_paths(void **state)
 	make_path(other, "none/formulas.so");
 	assert_refused(other, "No such file or directory");
 	make_path(other, "state");
-	assert_refused(other, "Is a directory");
+	assert_refused(other, "is not a plain file");
 	make_path(link_path, "link");
 	assert_int_equal(symlink(path, link_path), 0);
 	assert_refused(link_path, "Too many levels of symbolic links");
@@ -220,6 +241,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_names_are_changed, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_bad_names_change_nothing, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_foreign_name, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_special_files_are_not_opened, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_what_others_can_change, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_other_files, set_up, tear_down),
