@@ -77,8 +77,10 @@ daemon_on_summary(void *context)
 {
 	struct daemon_state *state = context;
 
-	if (state->observing)
-		summary_write(state->workers);
+	if (state->observing && state->config->interface_names[0] != NULL)
+		summary_write_now(state->workers); /* frames arrive meanwhile */
+	else if (state->observing)
+		(void)summary_write(state->workers);
 	else
 		log_notice("no counters yet: still starting");
 }
@@ -614,6 +616,26 @@ daemon_finish_excerpts(struct daemon_state *state, enum input_result result, enu
 	return EXIT_STATUS_FAILED;
 }
 
+/* A start that did not come to its end.  One that a signal has stopped has read nothing: files of a result that would
+ * be complete are not written. */
+static enum exit_status
+daemon_finish_start(struct daemon_state *state)
+{
+	enum exit_status status = EXIT_STATUS_OK;
+
+	if (state->loop == NULL || !loop_is_stopped(state->loop))
+		return EXIT_STATUS_FAILED;
+	status = daemon_finish_records(state, INPUT_FAILED, status);
+	return daemon_finish_excerpts(state, INPUT_FAILED, status);
+}
+
+/* Counters that cannot be written are a failure if all else is good: there is nowhere to say so. */
+static enum exit_status
+daemon_summary_status(bool written, enum exit_status status)
+{
+	return written || status != EXIT_STATUS_OK ? status : EXIT_STATUS_FAILED;
+}
+
 /* Logs the settings that differ from the defaults. */
 static void
 daemon_debug_settings(const struct config *config)
@@ -699,9 +721,9 @@ daemon_run(struct config *config)
 		daemon_log_dropped(state.workers);
 		daemon_log_replay(&state, result);
 		if (config->summary)
-			summary_write(state.workers);
+			status = daemon_summary_status(summary_write(state.workers), status);
 	} else {
-		status = state.loop != NULL && loop_is_stopped(state.loop) ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+		status = daemon_finish_start(&state);
 	}
 	return daemon_release(&state, status);
 }

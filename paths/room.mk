@@ -4,5 +4,7 @@
 libpaths_a_SOURCES += \
 	%D%/closed_output.c \
 	%D%/closed_output.h \
+	%D%/descriptor_path.c \
+	%D%/descriptor_path.h \
 	%D%/output_path.c \
 	%D%/output_path.h

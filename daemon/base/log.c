@@ -72,6 +72,18 @@ log_write_text(const char *text, size_t size)
 }
 
 void
+log_write_lines(const char *text)
+{
+	while (*text != '\0') {
+		size_t length = strcspn(text, "\n") + 1;
+
+		if (length <= sizeof unwritten)
+			log_write_text(text, length);
+		text += length;
+	}
+}
+
+void
 log_write(enum log_level level, const char *format, ...)
 {
 	char text[LINE_MAX_BYTES + 1], line[4 * LINE_MAX_BYTES + 1], priority[8] = "";

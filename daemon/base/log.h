@@ -34,6 +34,9 @@ struct log_site {
 /* Logs one line. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Writes lines as they are, each of which ends in a newline; those that standard error does not take are dropped. */
+void log_write_lines(const char *text);
+
 /* Logs one line, or counts it if this call site is over its limit. */
 void log_limited(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

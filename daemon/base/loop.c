@@ -9,6 +9,9 @@
 
 #include "daemon/base/log.h"
 
+/* Signals that end the process go before all other events. */
+enum { PRIORITY_STOP, PRIORITY_USUAL, PRIORITIES };
+
 struct loop {
 	struct event_base *base;
 	struct fair_lock *lock; /* NULL: none */
@@ -18,6 +21,7 @@ struct loop {
 struct watch {
 	struct loop *loop;
 	struct event *event;
+	struct event *signal; /* of a signal, which only makes `event` active; otherwise NULL */
 	loop_callback *callback;
 	void *context;
 };
@@ -48,7 +52,7 @@ loop_new(void)
 	event_set_log_callback(loop_log_libevent);
 	if (loop != NULL)
 		loop->base = event_base_new();
-	if (loop == NULL || loop->base == NULL) {
+	if (loop == NULL || loop->base == NULL || event_base_priority_init(loop->base, PRIORITIES) < 0) {
 		log_error("cannot create an event loop");
 		free(loop);
 		return NULL;
@@ -96,6 +100,8 @@ watch_new(struct loop *loop, int fd, short what, loop_callback *callback, void *
 	watch->callback = callback;
 	watch->context = context;
 	watch->event = event_new(loop->base, fd, what, loop_on_event, watch);
+	if (watch->event != NULL)
+		(void)event_priority_set(watch->event, PRIORITY_USUAL);
 	/* A timer is armed by watch_arm_timer() only. */
 	if (watch->event == NULL || ((what & EV_TIMEOUT) == 0 && event_add(watch->event, NULL) < 0)) {
 		watch_free(watch);
@@ -136,10 +142,36 @@ watch_disarm_timer(struct watch *timer)
 	event_del(timer->event);
 }
 
+/* libevent calls this once for each signal that has arrived; an event that is active already does not become so again. */
+static void
+loop_on_signal(evutil_socket_t number, short what, void *context)
+{
+	const struct watch *watch = context;
+
+	(void)number;
+	(void)what;
+	event_active(watch->event, EV_TIMEOUT, 1);
+}
+
+static struct watch *
+watch_new_signal(struct loop *loop, int number, int priority, loop_callback *callback, void *context)
+{
+	struct watch *watch = watch_new(loop, -1, EV_TIMEOUT, callback, context);
+
+	if (watch == NULL)
+		return NULL;
+	watch->signal = event_new(loop->base, number, EV_SIGNAL | EV_PERSIST, loop_on_signal, watch);
+	if (watch->signal != NULL && event_priority_set(watch->event, priority) == 0 &&
+	    event_priority_set(watch->signal, priority) == 0 && event_add(watch->signal, NULL) == 0)
+		return watch;
+	watch_free(watch);
+	return NULL;
+}
+
 struct watch *
 loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *context)
 {
-	return watch_new(loop, number, EV_SIGNAL | EV_PERSIST, callback, context);
+	return watch_new_signal(loop, number, PRIORITY_USUAL, callback, context);
 }
 
 static volatile sig_atomic_t stop_requests;
@@ -156,7 +188,7 @@ loop_on_stop_signal(int number)
 struct watch *
 loop_watch_stop_signal(struct loop *loop, int number, loop_callback *callback, void *context)
 {
-	struct watch *watch = loop_watch_signal(loop, number, callback, context);
+	struct watch *watch = watch_new_signal(loop, number, PRIORITY_STOP, callback, context);
 	struct sigaction action;
 
 	if (watch == NULL || sigaction(number, NULL, &action) != 0)
@@ -185,6 +217,8 @@ watch_free(struct watch *watch)
 {
 	if (watch == NULL)
 		return;
+	if (watch->signal != NULL)
+		event_free(watch->signal);
 	if (watch->event != NULL)
 		event_free(watch->event);
 	free(watch);

@@ -33,10 +33,11 @@ struct watch *loop_watch_timer(struct loop *loop, loop_callback *callback, void 
 bool watch_arm_timer(struct watch *timer, uint64_t ns);
 void watch_disarm_timer(struct watch *timer);
 
-/* Calls back when signal `number` has arrived, outside of signal context.  NULL if it cannot be watched. */
+/* Calls back when signal `number` has arrived, outside of signal context: once for all that have arrived since the last
+ * turn of the loop.  NULL if it cannot be watched. */
 struct watch *loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *context);
 
-/* As loop_watch_signal(), for a signal that ends the process: from its arrival on, loop_stop_requested() is true, even
+/* As loop_watch_signal(), for a signal that ends the process, which goes before all other events: from its arrival on, loop_stop_requested() is true, even
  * while the loop does not run.  Code that waits outside the loop checks it. */
 struct watch *loop_watch_stop_signal(struct loop *loop, int number, loop_callback *callback, void *context);
 bool loop_stop_requested(void);

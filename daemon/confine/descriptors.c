@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log_debug.h"
+#include "paths/descriptor_path.h"
 
 /* A capture must never get the descriptor of a standard stream: printed or logged text would be sent through it. */
 void
@@ -26,42 +27,28 @@ descriptors_occupy_standard(void)
 
 /* ---------------------------------------------------------------------------------------------------------- closing */
 
-/* The descriptor in /dev/fd/N or /proc/self/fd/N, 0 for another path. */
-static unsigned
-descriptors_parse_path(const char *path)
+/* Keeps the lowest descriptor from `from` on. */
+static void
+descriptors_take_path(const char *path, unsigned from, unsigned *lowest)
 {
-	static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+	int fd = descriptor_of_path(path);
 
-	for (size_t i = 0; path != NULL && i < sizeof prefixes / sizeof prefixes[0]; i++) {
-		size_t length = strlen(prefixes[i]);
-		char *end;
-		unsigned long fd;
-
-		if (strncmp(path, prefixes[i], length) != 0)
-			continue;
-		fd = strtoul(path + length, &end, 10);
-		if (end != path + length && *end == '\0' && fd <= INT_MAX)
-			return (unsigned)fd;
-	}
-	return 0;
+	if (fd >= 0 && (unsigned)fd >= from && (unsigned)fd < *lowest)
+		*lowest = (unsigned)fd;
 }
 
 /* The lowest descriptor from `from` on that the configuration names, UINT_MAX for none. */
 static unsigned
 descriptors_next_named(const struct config *config, unsigned from)
 {
-	unsigned lowest = UINT_MAX, fd = descriptors_parse_path(config->config_path);
+	unsigned lowest = UINT_MAX;
 
-	if (fd >= from)
-		lowest = fd;
-	fd = descriptors_parse_path(config->records_path);
-	if (fd >= from && fd < lowest)
-		lowest = fd;
-	for (size_t i = 0; config->capture_paths[i] != NULL; i++) {
-		fd = descriptors_parse_path(config->capture_paths[i]);
-		if (fd >= from && fd < lowest)
-			lowest = fd;
-	}
+	descriptors_take_path(config->config_path, from, &lowest);
+	descriptors_take_path(config->records_path, from, &lowest);
+	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
+		descriptors_take_path(config->capture_paths[i], from, &lowest);
+	for (size_t i = 0; config->recordings[i] != NULL; i++) /* NAME=FILE, as the options have checked */
+		descriptors_take_path(strchr(config->recordings[i], '=') + 1, from, &lowest);
 	return lowest;
 }
 

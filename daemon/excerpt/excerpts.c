@@ -392,8 +392,8 @@ static bool
 excerpts_complete(struct excerpts *excerpts, const struct workers *workers, bool complete)
 {
 	size_t count;
-	int dlt = input_link_types(workers->worker[0].input, &count)[0];
 	bool good = true;
+	int dlt;
 
 	if (!complete && excerpts->error == 0 && !excerpts->failed) {
 		excerpts_log_unwritten(excerpts);
@@ -404,6 +404,7 @@ excerpts_complete(struct excerpts *excerpts, const struct workers *workers, bool
 			excerpts_log_unwritten(excerpts);
 		return false;
 	}
+	dlt = input_link_types(workers->worker[0].input, &count)[0];
 	for (size_t i = 0; i < excerpts->count; i++)
 		good = excerpt_complete(excerpts, &excerpts->excerpts[i], dlt) && good;
 	excerpts_log_left_out(excerpts);

@@ -14,6 +14,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/output.h"
 #include "daemon/file/file_keeper.h"
+#include "paths/descriptor_path.h"
 #include "paths/output_path.h"
 
 /* Most names that are tried for a temporary file: others may be left of processes that were killed. */
@@ -128,6 +129,19 @@ output_file_is_descriptor(const char *path)
 	return false;
 }
 
+/* Whether an open descriptor may be written, if it is one.  Another opening of it could be: a closed standard stream is
+ * /dev/null, opened for reading. */
+static bool
+output_file_check_descriptor(int fd)
+{
+	int flags = fd >= 0 ? fcntl(fd, F_GETFL) : O_WRONLY;
+
+	if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+		return true;
+	errno = EBADF;
+	return false;
+}
+
 /* What exists under the name is replaced at the end, unless it is a device, a FIFO or a socket. */
 static bool
 output_file_open_path(struct output_file *file, bool append, char error[OUTPUT_PATH_ERROR_MAX])
@@ -138,6 +152,10 @@ output_file_open_path(struct output_file *file, bool append, char error[OUTPUT_P
 	file->is_empty = !exists || status.st_size == 0;
 	if (exists && S_ISDIR(status.st_mode)) {
 		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(EISDIR));
+		return false;
+	}
+	if (!output_file_check_descriptor(descriptor_of_path(file->path))) {
+		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
 		return false;
 	}
 	if (!append && (!exists || S_ISREG(status.st_mode)) && !output_file_is_descriptor(file->path))

@@ -247,11 +247,26 @@ if [ -e /dev/full ]; then
 	"$netobsd" -r "$file" --print >/dev/full 2>"$tmp/err"
 	is "a full disk: status" $? 1
 	check "a full disk: message" grep -q "cannot write to standard output: No space left" "$tmp/err"
+	"$netobsd" -r "$file" --summary 2>/dev/full
+	is "a full disk: --summary" $? 1
 	"$netobsd" --list-probes >/dev/full 2>"$tmp/err"
 	is "--list-probes on a full disk" $? 1
 fi
 "$netobsd" -r "$file" --print >&- 2>"$tmp/err"
 is "a closed standard output" $? 1
+
+for output in print records records=/dev/stdout record=udp-send=- record=udp-send=/dev/fd/1; do
+	"$netobsd" -r "$file" "--$output" >&- 2>"$tmp/err"
+	is "standard output is closed, --$output: status" $? 1
+	check "standard output is closed, --$output: message" grep -q "cannot write .*: Bad file descriptor" "$tmp/err"
+done
+"$netobsd" -r "$file" --summary 2>&-
+is "standard error is closed: --summary" $? 1
+for path in /dev/fd/6 /proc/self/fd/6; do
+	"$netobsd" -r "$file" --record "udp-send=$path" 6>"$tmp/six" 2>"$tmp/err"
+	is "an inherited descriptor, --record: $path" "$? $("$netobsd" -r "$tmp/six" --print=udp-send | wc -l)" \
+		"0 $("$netobsd" -r "$file" --print=udp-send | wc -l)"
+done
 
 # A pipe that stays open: frames are reported at once, and signals are handled.
 mkfifo "$tmp/fifo"
@@ -279,6 +294,25 @@ wait_for begun "$pid"
 kill -TERM "$pid"
 wait "$pid"
 is "SIGTERM while waiting for a tracer" $? 0
+# A pipe that no writer has opened yet, and one that is empty so far.
+for before in open input; do
+	for output in records=- records="$tmp/none" record=tcp-send="$tmp/none"; do
+		[ $before = open ] || exec 3<>"$tmp/fifo"
+		"$netobsd" -r "$tmp/fifo" "--$output" >/dev/null 2>"$tmp/err" &
+		pid=$!
+		wait_for begun "$pid"
+		kill -TERM "$pid"
+		wait "$pid"
+		status=$?
+		exec 3>&-
+		case $output in
+		*none) wanted="1 netobsd: not all input was read: $tmp/none is not written" ;;
+		*) wanted="0 " ;;
+		esac
+		is "SIGTERM before the first $before, --$output" "$status $(cat "$tmp/err")" "$wanted"
+		check "SIGTERM before the first $before, --$output: no file" test ! -e "$tmp/none"
+	done
+done
 complains "--wait-probes: no such probe" 1 'there is no probe "tcp-nonsense"' -r "$file" --wait-probes=udp-send,tcp-nonsense
 complains "--wait-probes gives up after its time" 0 "no tracer enabled udp-send within 0.1 s" -r "$file" --wait-tracer=0.1 \
 	--wait-probes=udp-send
