@@ -11,8 +11,8 @@
  *	ns for a frame			320		1250	2000	5200	6900	28000
  *	ns for a frame, optimized	60		250	360	840	2000
  *
- * For 802.11 the number is twice that of Ethernet.  So the number is estimated from the words, before the filter is
- * compiled.
+ * For 802.11 the number is twice to three times that of Ethernet.  So the number is estimated from the words,
+ * before the filter is compiled.
  */
 #ifndef NETOBS_FORMULAS_MATCH_FILTER_SIZE_H
 #define NETOBS_FORMULAS_MATCH_FILTER_SIZE_H
@@ -26,8 +26,9 @@
 /* Most instructions of a filter that is compiled, with optimization, for the frames of a capture: half a second. */
 #define FILTER_SIZE_CAPTURE_MAX 8192u
 
-/* Estimates the number of instructions for Ethernet before optimization.  It is seldom too low, and then by less than a
- * tenth. */
+/* Estimates the number of instructions for Ethernet before optimization, as an upper bound: it is too low by a tenth at
+ * most.  Other link types, such as 802.11, take at most three times as many, and 32.  A name of a host counts as one
+ * address. */
 unsigned filter_size_estimate(const char *text);
 
 /* Whether the estimate is at most `most`; if not, `error` has a message. */
