@@ -26,16 +26,14 @@
 #define SIZE_OPTIMIZED_MAX 1024u
 
 struct pcap_program {
-	struct pcap_program *next;
-	int dlt;
 	bool good; /* the link type allows the filter */
 	struct bpf_program program;
 };
 
 /* Grows by link types that first occur in a frame; shared by all threads. */
 struct pcap_programs {
-	_Atomic(struct pcap_program *) first; /* is only added to */
-	pthread_mutex_t lock;		      /* of additions */
+	_Atomic(struct pcap_program *) of[LINK_TYPES_END]; /* each is set once */
+	pthread_mutex_t lock;				   /* of additions */
 };
 
 struct pcap_test {
@@ -45,25 +43,26 @@ struct pcap_test {
 	char filter[];
 };
 
+/* False if out of memory; otherwise sets `good`. */
 static bool
-pcap_program_compile(struct pcap_program *program, const struct pcap_test *test, char *message, size_t message_size)
+pcap_program_compile(struct pcap_program *program, const struct pcap_test *test, int dlt, char *message,
+		     size_t message_size)
 {
-	bool raw = program->dlt == DLT_RAW_OPENBSD || program->dlt == DLT_RAW_FILE;
-	pcap_t *pcap = pcap_open_dead(raw ? DLT_RAW : program->dlt, SNAPSHOT_LENGTH);
-	bool good;
+	bool raw = dlt == DLT_RAW_OPENBSD || dlt == DLT_RAW_FILE;
+	pcap_t *pcap = pcap_open_dead(raw ? DLT_RAW : dlt, SNAPSHOT_LENGTH);
 
 	if (pcap == NULL)
 		return false;
-	good = pcap_compile(pcap, &program->program, test->filter, test->size <= SIZE_OPTIMIZED_MAX,
-			    PCAP_NETMASK_UNKNOWN) == 0;
-	if (!good && message[0] == '\0')
+	program->good = pcap_compile(pcap, &program->program, test->filter, test->size <= SIZE_OPTIMIZED_MAX,
+				     PCAP_NETMASK_UNKNOWN) == 0;
+	if (!program->good && message[0] == '\0')
 		snprintf(message, message_size, "libpcap does not accept the filter: %s", pcap_geterr(pcap));
 	pcap_close(pcap);
-	return good;
+	return true;
 }
 
-/* Compiles for one more link type.  NULL if out of memory; sets `message` if the link type does not allow the filter,
- * unless `message` is set. */
+/* Compiles for one more link type.  NULL if out of memory, and nothing is added: the next frame tries again.  Sets
+ * `message` if the link type does not allow the filter, unless `message` is set. */
 static const struct pcap_program *
 pcap_test_add(const struct pcap_test *test, int dlt, char *message, size_t message_size)
 {
@@ -71,21 +70,20 @@ pcap_test_add(const struct pcap_test *test, int dlt, char *message, size_t messa
 
 	if (program == NULL)
 		return NULL;
-	program->dlt = dlt;
-	program->good = pcap_program_compile(program, test, message, message_size);
-	program->next = atomic_load_explicit(&test->programs->first, memory_order_relaxed);
-	atomic_store_explicit(&test->programs->first, program, memory_order_release);
+	if (!pcap_program_compile(program, test, dlt, message, message_size)) {
+		free(program);
+		return NULL;
+	}
+	atomic_store_explicit(&test->programs->of[dlt], program, memory_order_release);
 	return program;
 }
 
 static const struct pcap_program *
 pcap_test_find(const struct pcap_test *test, int dlt)
 {
-	const struct pcap_program *program = atomic_load_explicit(&test->programs->first, memory_order_acquire);
-
-	while (program != NULL && program->dlt != dlt)
-		program = program->next;
-	return program;
+	if (dlt < 0 || dlt >= LINK_TYPES_END)
+		return NULL;
+	return atomic_load_explicit(&test->programs->of[dlt], memory_order_acquire);
 }
 
 /* Compiles the filter for all link types, or if it is large for one that allows it; false if there is none.  Ethernet
@@ -107,6 +105,12 @@ pcap_test_compile(const struct pcap_test *test, char *message, size_t message_si
 			return false;
 		}
 		any |= program->good;
+		if (program->program.bf_len > SIZE_AT_ONCE_MAX && test->size <= SIZE_AT_ONCE_MAX) {
+			snprintf(message, message_size,
+				 "the filter is too big: its names have many addresses, of %u instructions, at most %u",
+				 program->program.bf_len, SIZE_AT_ONCE_MAX);
+			return false;
+		}
 	}
 	return any;
 }
@@ -124,8 +128,8 @@ pcap_test_check_size(struct pcap_test *test, const struct pcap_test *next, char 
 	if (test->size <= SIZE_AT_ONCE_MAX || !filter_words_need_lookup(test->filter, word, sizeof word))
 		return true;
 	snprintf(message, message_size,
-		 "the filter is too big for \"%.40s\": about %u instructions, at most %u with a name", word,
-		 test->size, SIZE_AT_ONCE_MAX);
+		 "the filter is too big for \"%.40s\": about %u instructions, at most %u with a name", word, test->size,
+		 SIZE_AT_ONCE_MAX);
 	return false;
 }
 
@@ -170,14 +174,14 @@ pcap_test_free(struct pcap_test *test)
 {
 	while (test != NULL) {
 		struct pcap_test *next = test->next;
-		struct pcap_program *program = atomic_load_explicit(&test->programs->first, memory_order_relaxed);
 
-		while (program != NULL) {
-			struct pcap_program *behind = program->next;
+		for (unsigned dlt = 0; dlt < LINK_TYPES_END; dlt++) {
+			struct pcap_program *program =
+			    atomic_load_explicit(&test->programs->of[dlt], memory_order_relaxed);
 
-			pcap_freecode(&program->program);
+			if (program != NULL)
+				pcap_freecode(&program->program);
 			free(program);
-			program = behind;
 		}
 		pthread_mutex_destroy(&test->programs->lock);
 		free(test->programs);
@@ -207,7 +211,8 @@ pcap_test_match(const struct pcap_test *test, const struct frame *frame)
 	struct pcap_pkthdr header = {.caplen = frame->caplen, .len = frame->len};
 	const struct pcap_program *program = pcap_test_find(test, frame->dlt);
 
-	if (program == NULL && test->size > SIZE_AT_ONCE_MAX && dissect_link_supported(frame->dlt))
+	if (program == NULL && test->size > SIZE_AT_ONCE_MAX && frame->dlt < LINK_TYPES_END &&
+	    dissect_link_supported(frame->dlt))
 		program = pcap_test_add_later(test, frame->dlt);
 	return program != NULL && program->good && pcap_offline_filter(&program->program, &header, frame->data) != 0;
 }
