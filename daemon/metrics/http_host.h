@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the host that a request over HTTP asks for.  A page of another site whose name leads to loopback (DNS rebinding) could
- * read replies that its browser takes for those of that site; its requests have the name in their field Host.
+ * Finds the host that a request over HTTP asks for.  A page of another site whose name leads to loopback (DNS
+ * rebinding) could read replies that its browser takes for those of that site; its requests have the name in their
+ * field Host.
  */
 #ifndef NETOBS_DAEMON_METRICS_HTTP_HOST_H
 #define NETOBS_DAEMON_METRICS_HTTP_HOST_H

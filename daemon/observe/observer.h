@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where capture, dissect/, flow/ and probes/ meet: frames are dissected, tracked, and reported by probes. */
+/* Joins capture, dissect/, flow/ and probes/: frames are dissected, tracked, and reported by probes. */
 #ifndef NETOBS_DAEMON_OBSERVE_OBSERVER_H
 #define NETOBS_DAEMON_OBSERVE_OBSERVER_H
 

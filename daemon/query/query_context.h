@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the control socket and the metrics serve requests from. */
+/* The state from which the control socket and the metrics serve requests. */
 #ifndef NETOBS_DAEMON_QUERY_QUERY_CONTEXT_H
 #define NETOBS_DAEMON_QUERY_QUERY_CONTEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which segments an endpoint must ignore; for the files of the TCP machine. */
+/* Finds the segments that an endpoint must ignore; for the files of the TCP machine. */
 #ifndef NETOBS_FLOW_TCP_TCP_CHECK_H
 #define NETOBS_FLOW_TCP_TCP_CHECK_H
 

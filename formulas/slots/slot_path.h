@@ -6,12 +6,12 @@
 #include "formulas/slots/slot_notes.h"
 
 /* Opens the last component of an absolute path without symbolic links, "." and "..", if only root and this user can
- * replace the entries of each directory before it.  Devices, FIFOs and sockets are not opened, nor a file with a second
- * name in a directory in which others can create names.  -1, with a reason, on failure. */
+ * replace the entries of each directory before it.  Devices, FIFOs and sockets are not opened, nor a file with a
+ * second name in a directory in which others can create names.  -1, with a reason, on failure. */
 int slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX]);
 
-/* NULL if only this user can change an open file; otherwise what is wrong.  It may have several names elsewhere: perf adds
- * a file to its cache by a hard link. */
+/* NULL if only this user can change an open file; otherwise what is wrong.  It may have several names
+ * elsewhere: perf adds a file to its cache by a hard link. */
 const char *slot_path_check_file(int fd);
 
 /* The same for a directory, whose entries must be safe, too. */

@@ -88,6 +88,9 @@ closed "$netobsd" --list-probes
 closed "$build/netobs-report" --netobsd "$netobsd" "$file"
 closed "$build/netobsctl" --help
 closed "$build/netobsctl" --version
+[ ! -x "$build/netobs-connfs" ] || closed "$build/netobs-connfs" --help
+closed "$top/scripts/netobs" --help
+closed "$top/scripts/netobs" --list
 if have python3; then
 	for command in connections formulas status; do
 		# More than a pipe holds.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths/closed_output.h"
 #include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
 #include "tools/connfs/connfs_operations.h"
@@ -260,6 +261,8 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (!connfs_list_begin(own.socket != NULL ? own.socket : DEFAULT_SOCKET))
 		return EXIT_FAILURE;
+	if (options.show_help || options.show_version)
+		closed_output_end_quietly();
 	if (options.show_help) {
 		connfs_print_help();
 	} else if (options.show_version) {

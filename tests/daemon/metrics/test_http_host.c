@@ -40,7 +40,8 @@ test_local(void **state)
 	static const char *const values[] = {
 	    "localhost",       " localhost:9100", " LocalHost\t", "\tlocalhost.", " localhost.:1", " 127.0.0.1",
 	    " 127.0.0.1:9100", " 127.255.3.4",	  " [::1]",	  " [::1]:65535", " [0:0:0::0:1]",
-	    " localhost:",     " [::1]:",	  " ip6-localhost:80", " IP6-Loopback", " [::ffff:127.0.0.1]", "127.0.0.1:",
+	    " localhost:",     " [::1]:",	  "127.0.0.1:",	  " IP6-Loopback",  " ip6-localhost:80",
+	    " [::ffff:127.0.0.1]",
 	};
 
 	(void)state;
