@@ -25,6 +25,7 @@
 #include "daemon/confine/sandbox.h"
 #include "daemon/excerpt/excerpts.h"
 #include "daemon/install_formulas.h"
+#include "daemon/query/client_descriptors.h"
 #include "daemon/query/control.h"
 #include "daemon/formula_sites.h"
 #include "daemon/record/record_output.h"
@@ -317,6 +318,7 @@ daemon_start_servers(struct daemon_state *state)
 	query->update_sites = daemon_update_sites;
 	query->describe_site = daemon_describe_site;
 	query->context = state;
+	client_descriptors_limit(workers_spare_descriptors(state->workers));
 	return (state->control == NULL || control_serve(state->control, state->loop, query)) &&
 	       (state->metrics == NULL || metrics_serve(state->metrics, state->loop, query));
 }
@@ -437,7 +439,7 @@ daemon_start(struct daemon_state *state)
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
 		return false;
 	state->opens = privileges_keep_capture(&state->privileges);
-	state->workers = workers_open(state->config, state->loop, state->opens);
+	state->workers = workers_open(state->config, state->loop, state->opens, client_descriptors_wanted(state->config));
 	state->formulas = formula_sites_open(state->config);
 	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state) ||
 	    (state->excerpts != NULL && !excerpts_open_inputs(state->excerpts, state->loop)) ||

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -64,6 +65,16 @@ high_sockets_boundary(void)
 	return boundary;
 }
 
+unsigned
+high_sockets_others(void)
+{
+	struct rlimit limit;
+
+	if (boundary != 0)
+		return boundary;
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < INT_MAX ? (unsigned)limit.rlim_cur : INT_MAX;
+}
+
 bool
 high_sockets_include(int fd)
 {
@@ -83,13 +94,17 @@ high_sockets_capture(int domain, int protocol)
 int
 socket(int domain, int type, int protocol)
 {
-	int fd = (int)syscall(SYS_socket, domain, type, protocol), moved, error;
+	int fd, moved, error;
 
-	if (fd < 0 || boundary == 0 || !high_sockets_capture(domain, protocol))
+	if (boundary == 0 || !high_sockets_capture(domain, protocol))
+		return (int)syscall(SYS_socket, domain, type, protocol);
+	fd = (int)syscall(SYS_socket, domain, type | SOCK_CLOEXEC, protocol);
+	if (fd < 0 || high_sockets_include(fd)) /* the filter permits no duplicate of a high descriptor */
 		return fd;
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)boundary);
-	error = errno == EINVAL ? EMFILE : errno; /* the limit is below the boundary */
+	error = errno;
 	close(fd);
-	errno = error;
+	if (moved < 0)
+		errno = error == EINVAL ? EMFILE : error; /* EINVAL: the limit is below the boundary */
 	return moved;
 }

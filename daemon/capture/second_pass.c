@@ -60,7 +60,7 @@ second_pass_open(const struct config *config, struct loop *loop)
 		pass->reads_stdin |= strcmp(config->capture_paths[i], "-") == 0;
 	if (pass->reads_stdin)
 		pass->start_of_stdin = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	pass->workers = workers_open(&pass->config, loop, false);
+	pass->workers = workers_open(&pass->config, loop, false, 0);
 	if (pass->workers != NULL)
 		return pass;
 	free(pass);

@@ -26,9 +26,9 @@
 #include "probes/print/print.h"
 #include "probes/print/writer.h"
 
-/* Descriptors, besides those of the sockets that capture: of the process, with its clients; of a worker, with its
+/* Descriptors, besides those of the sockets that capture: of the process, without clients; of a worker, with its
  * thread that looks up processes; those of both without which nothing can be observed. */
-#define PROCESS_DESCRIPTORS	  64
+#define PROCESS_DESCRIPTORS	  32
 #define WORKER_DESCRIPTORS	  14
 #define PROCESS_DESCRIPTORS_LEAST 16
 #define WORKER_DESCRIPTORS_LEAST  7
@@ -111,26 +111,40 @@ worker_open_input(struct worker *worker)
 	return worker->input != NULL;
 }
 
+static unsigned
+workers_own_descriptors(const struct workers *workers)
+{
+	return PROCESS_DESCRIPTORS + workers->count * WORKER_DESCRIPTORS;
+}
+
+unsigned
+workers_spare_descriptors(const struct workers *workers)
+{
+	unsigned own = workers_own_descriptors(workers), others = high_sockets_others();
+
+	return others > own ? others - own : 0;
+}
+
 /* In immediate mode a worker may open an interface a second time before it closes the first socket. */
 static bool
-workers_reserve_descriptors(const struct workers *workers, unsigned interfaces)
+workers_reserve_descriptors(const struct workers *workers, unsigned interfaces, unsigned clients)
 {
 	unsigned count = workers->count;
 
 	return high_sockets_reserve(count * (interfaces + workers->config->immediate),
-				    PROCESS_DESCRIPTORS + count * WORKER_DESCRIPTORS,
+				    workers_own_descriptors(workers) + clients,
 				    PROCESS_DESCRIPTORS_LEAST + count * WORKER_DESCRIPTORS_LEAST);
 }
 
 /* Opens the objects shared by several workers. */
 static bool
-workers_open_shared(struct workers *workers)
+workers_open_shared(struct workers *workers, unsigned client_descriptors)
 {
 	size_t interfaces = 0;
 
 	while (workers->config->interface_names[interfaces] != NULL)
 		interfaces++;
-	if (interfaces > 0 && !workers_reserve_descriptors(workers, (unsigned)interfaces))
+	if (interfaces > 0 && !workers_reserve_descriptors(workers, (unsigned)interfaces, client_descriptors))
 		return false;
 	if (workers->count == 1)
 		return true;
@@ -142,7 +156,7 @@ workers_open_shared(struct workers *workers)
 }
 
 struct workers *
-workers_open(const struct config *config, struct loop *loop, bool may_reopen)
+workers_open(const struct config *config, struct loop *loop, bool may_reopen, unsigned client_descriptors)
 {
 	unsigned count = workers_count_for(config);
 	struct workers *workers = calloc(1, sizeof *workers + count * sizeof workers->worker[0]);
@@ -156,7 +170,7 @@ workers_open(const struct config *config, struct loop *loop, bool may_reopen)
 	workers->loop = loop;
 	workers->may_reopen = may_reopen;
 	workers->count = count;
-	good = workers_open_shared(workers);
+	good = workers_open_shared(workers, client_descriptors);
 	for (unsigned i = 0; i < count; i++) {
 		struct worker *worker = &workers->worker[i];
 

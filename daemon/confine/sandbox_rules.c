@@ -210,8 +210,8 @@ static const struct sandbox_rule suspending[] = {
     INT_ARG(bind, 3, sizeof(struct sockaddr_ll)),
 };
 
-/* libpcap opens an interface that has returned.  A socket is low until socket() has moved it (high_sockets.c): the
- * capability lets whoever controls the process send frames, whatever the filter forbids for high descriptors. */
+/* libpcap opens an interface that has returned.  A socket is low until socket() has moved it (high_sockets.c): with
+ * the capability an intruder can send frames, despite the conditions for high descriptors. */
 static const struct sandbox_rule opening[] = {
     INT_ARG(socket, 1, AF_PACKET),
     INT_ARG(socket, 1, AF_UNIX),

@@ -18,8 +18,8 @@ enum sandbox_operand {
 	SANDBOX_OWN_PROCESS,	/* the id of this process */
 };
 
-/* The kernel reads the lower 32 bits of an argument that is an int, and whoever makes a call may set the others: such
- * an argument is compared with a mask of 32 bits. */
+/* The kernel reads only the lower 32 bits of an argument that is an int, and a call may have any value in the others:
+ * such an argument is compared with a mask of 32 bits. */
 struct sandbox_condition {
 	unsigned argument; /* 1 to 6; 0: no condition */
 	enum sandbox_operand operand;

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,11 +78,19 @@ keeper_complete(const struct kept_file *file)
 static void
 keeper_close_others(int socket, const struct kept_file *file)
 {
-	int last = (int)sysconf(_SC_OPEN_MAX);
+	int kept = socket > file->fd ? socket : file->fd;
+	long end = sysconf(_SC_OPEN_MAX);
 
-	for (int i = 0; i < last && i < 1024; i++)
+	kept = kept > file->directory ? kept : file->directory;
+	for (int i = 0; i < kept; i++)
 		if (i != socket && i != file->fd && i != file->directory)
 			close(i);
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, kept + 1, UINT_MAX, 0u) == 0)
+		return;
+#endif
+	for (long i = kept + 1; i < end; i++) /* kernels before 5.9 */
+		close((int)i);
 }
 
 /* All signals are blocked: those to the process group are for netobsd, which then sends a request, or ends. */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "daemon/query/client_descriptors.h"
 #include "probes/feed/feed.h"
 #include "probes/manifest.h"
 #include "probes/nearest.h"
@@ -60,7 +60,7 @@ feed_client_close(struct feed_client *client)
 			feeds->clients[i] = NULL;
 	watch_free(client->input);
 	watch_free(client->writable);
-	close(client->fd);
+	client_descriptors_close(client->fd);
 	feeds_end(feeds, client->feed);
 	free(client);
 	log_debug(DEBUG_QUERY, "control: a stream has ended");
@@ -252,9 +252,13 @@ feeds_begin(struct feeds *feeds, const struct control_request *request, bool pri
 	feed = feed_new(feeds->set, &choice, error, size);
 	if (feed == NULL || feeds_enable(feeds, feed, privileged))
 		return feed;
-	snprintf(error, size, "there are %u streams already, as many as there can be%s",
-		 privileged ? FEEDS_MAX : FEEDS_MAX - PRIVILEGED_MAX,
-		 privileged ? "" : " besides those of root and the user that netobsd runs as");
+	if (privileged)
+		snprintf(error, size, "there are %u streams already, as many as there can be", FEEDS_MAX);
+	else
+		snprintf(error, size,
+			 "there are at least %u streams already, and only root and the user that netobsd runs as may "
+			 "have the last %u",
+			 FEEDS_MAX - PRIVILEGED_MAX, PRIVILEGED_MAX);
 	feed_free(feed);
 	return NULL;
 }
@@ -292,7 +296,7 @@ feeds_add_client(struct feeds *feeds, struct feed *feed, int fd)
 		place++;
 	if (client == NULL || place == FEEDS_MAX) {
 		feeds_end(feeds, feed);
-		close(fd);
+		client_descriptors_close(fd);
 		free(client);
 		return;
 	}

@@ -13,6 +13,7 @@
 #include "daemon/base/high_sockets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "daemon/query/client_descriptors.h"
 #include "engine/engine.h"
 #include "flow/flow.h"
 
@@ -35,7 +36,7 @@
 /* Places, in this order: for all clients, for privileged ones, and for those that are told that they are not served. */
 #define PRIVILEGED_PLACES SERVER_CLIENTS_MAX
 #define REFUSED_PLACES	  (PRIVILEGED_PLACES + SERVER_PRIVILEGED_MAX)
-#define PLACES		  (REFUSED_PLACES + 4u)
+#define PLACES		  (REFUSED_PLACES + SERVER_REFUSED_MAX)
 
 /* In the order in which clients are closed for others. */
 enum client_stage {
@@ -90,12 +91,26 @@ struct server {
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
 
+/* Opens a descriptor that a client could have.  The system-call filter lets no client be answered that has a high one.
+ * -1, with errno, if there is none. */
+static int
+server_open_low(const struct server *server)
+{
+	int fd = fcntl(server->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (!high_sockets_include(fd))
+		return fd;
+	close(fd);
+	errno = EMFILE;
+	return -1;
+}
+
 /* A descriptor is free: the reserve takes it first. */
 static void
 server_restore_reserve(struct server *server)
 {
 	if (server->reserve < 0)
-		server->reserve = fcntl(server->fd, F_DUPFD_CLOEXEC, 0);
+		server->reserve = server_open_low(server);
 }
 
 static void
@@ -121,7 +136,7 @@ client_close(void *context)
 
 	if (client->has_job && server->ops->release_job != NULL)
 		server->ops->release_job(server->context, client->state);
-	close(client->fd);
+	client_descriptors_close(client->fd);
 	server_restore_reserve(server);
 	client_free(client);
 }
@@ -349,25 +364,31 @@ server_find_victim(const struct server *server, bool privileged)
 	return stalled != NULL || !privileged ? stalled : lesser;
 }
 
-/* Index of a free place from `first` to before `end`, which is `end` if there is none. */
+/* Index of a free place from `first` to before `end`, PLACES if there is none. */
 static unsigned
 server_find_place(const struct server *server, unsigned first, unsigned end)
 {
 	while (first < end && server->clients[first] != NULL)
 		first++;
-	return first;
+	return first < end ? first : PLACES;
 }
 
-/* Frees a place if that must be and may be.  Returns its index, PLACES if there is none. */
+static unsigned
+server_find_free_place(const struct server *server, bool privileged)
+{
+	unsigned place = privileged ? server_find_place(server, PRIVILEGED_PLACES, REFUSED_PLACES) : PLACES;
+
+	return place != PLACES ? place : server_find_place(server, 0, PRIVILEGED_PLACES);
+}
+
+/* Finds a free place, or disconnects a client if that must be and may be.  Returns the index, PLACES if there is none. */
 static unsigned
 server_make_place(const struct server *server, bool privileged)
 {
-	unsigned place = server_find_place(server, PRIVILEGED_PLACES, privileged ? REFUSED_PLACES : PRIVILEGED_PLACES);
+	unsigned place = server_find_free_place(server, privileged);
 	struct server_client *victim;
 
-	if (!privileged || place == REFUSED_PLACES)
-		place = server_find_place(server, 0, SERVER_CLIENTS_MAX);
-	if (place != SERVER_CLIENTS_MAX || (privileged && server->clients[place] == NULL))
+	if (place != PLACES)
 		return place;
 	victim = server_find_victim(server, privileged);
 	if (victim == NULL)
@@ -392,7 +413,7 @@ server_add_client(struct server *server, unsigned place, const struct waiting_cl
 	if (client == NULL || client->timer == NULL) {
 		/* Best effort: the buffer of a new socket has space for a line. */
 		(void)!send(waiting->fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
-		close(waiting->fd);
+		client_descriptors_close(waiting->fd);
 		server_restore_reserve(server);
 		free(client);
 		return NULL;
@@ -530,16 +551,24 @@ server_pause_accepting(struct server *server)
 	watch_arm_timer(server->resume_timer, ACCEPT_RETRY_NS);
 }
 
+/* A low descriptor must be free before the kernel is asked for the connection: one with a high descriptor can only be
+ * closed. */
 static int
 server_accept_connection(const struct server *server)
 {
-	int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int free = server_open_low(server), fd;
 
-	if (high_sockets_include(fd)) { /* the system-call filter would not let it be answered */
+	if (free < 0)
+		return -1;
+	close(free);
+	fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (high_sockets_include(fd)) { /* another thread was faster */
 		close(fd);
 		fd = -1;
 		errno = EMFILE;
 	}
+	if (fd >= 0)
+		client_descriptors_add();
 	return fd;
 }
 
@@ -565,7 +594,7 @@ server_accept_with_reserve(struct server *server)
 	return fd;
 }
 
-/* Who has connected.  False: the client may not. */
+/* Finds the user of a client.  False if the client may not connect. */
 static bool
 server_check_client(const struct server *server, struct waiting_client *client)
 {
@@ -577,6 +606,23 @@ server_check_client(const struct server *server, struct waiting_client *client)
 	return true;
 }
 
+/* Whether a client may keep its descriptor, after `shortage` was found.  For a privileged client another one is
+ * disconnected if necessary. */
+static bool
+server_has_descriptor(const struct server *server, const struct waiting_client *client, bool shortage)
+{
+	struct server_client *victim;
+
+	if (!client->privileged)
+		return !shortage && !client_descriptors_exceed(false);
+	if (!client_descriptors_exceed(true))
+		return true;
+	victim = server_find_victim(server, true);
+	if (victim != NULL)
+		client_close(victim);
+	return victim != NULL;
+}
+
 /* Accepts a connection.  False if there is none, or it failed. */
 static bool
 server_accept_one(struct server *server)
@@ -584,12 +630,8 @@ server_accept_one(struct server *server)
 	struct waiting_client client = {.fd = server_accept_connection(server), .uid = (uid_t)-1};
 	int shortage = client.fd < 0 && (errno == EMFILE || errno == ENFILE) ? errno : 0;
 
-	if (shortage != 0) {
+	if (shortage != 0)
 		client.fd = server_accept_with_reserve(server);
-		if (client.fd >= 0)
-			log_warning("the %s socket tells its clients that netobsd is busy: %s", server->ops->name,
-				    strerror(shortage));
-	}
 	if (client.fd < 0) {
 		if (errno == EINTR || errno == ECONNABORTED)
 			return true;
@@ -602,7 +644,9 @@ server_accept_one(struct server *server)
 	if (!server_check_client(server, &client)) {
 		log_debug(DEBUG_QUERY, "%s: user %ld is not permitted", server->ops->name, (long)client.uid);
 		server_refuse(server, &client, SERVER_NOT_PERMITTED);
-	} else if (shortage != 0) {
+	} else if (!server_has_descriptor(server, &client, shortage != 0)) {
+		log_warning("the %s socket tells its clients that netobsd is busy: %s", server->ops->name,
+			    strerror(shortage != 0 ? shortage : EMFILE));
 		server_refuse(server, &client, SERVER_NO_DESCRIPTORS);
 	} else if ((server->waiting_count > 0 && !client.privileged) || !server_serve(server, &client)) {
 		server_add_waiting(server, &client);
@@ -610,7 +654,7 @@ server_accept_one(struct server *server)
 	return true;
 }
 
-/* Every connection is accepted at once: only then it is known whose it is. */
+/* Every connection is accepted at once: the user of a client is known only then. */
 static void
 server_accept(void *context)
 {
@@ -658,7 +702,7 @@ server_free(struct server *server)
 	if (server == NULL)
 		return;
 	while (server->waiting_count > 0)
-		close(server->waiting[--server->waiting_count].fd);
+		client_descriptors_close(server->waiting[--server->waiting_count].fd);
 	for (unsigned i = 0; i < PLACES; i++)
 		if (server->clients[i] != NULL)
 			client_close(server->clients[i]);

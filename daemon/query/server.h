@@ -6,7 +6,8 @@
  * and slow clients are disconnected.  Clients cannot keep others out: while all places are taken and another client
  * waits, one that is silent or does not read its reply is disconnected after a tenth of a second.  Root and the user of
  * netobsd are privileged where a client is known: they have places of their own, and if these are taken the place of
- * any other client.  When too many clients wait, or descriptors run out, a client is told so.
+ * any other client, and the last descriptors are theirs (client_descriptors.h).  When too many clients wait, or
+ * descriptors run out, a client is told so.
  */
 #ifndef NETOBS_DAEMON_QUERY_SERVER_H
 #define NETOBS_DAEMON_QUERY_SERVER_H
@@ -27,8 +28,12 @@
 #define SERVER_CLIENTS_MAX    16u
 #define SERVER_PRIVILEGED_MAX 4u
 
-/* Most clients that wait. */
+/* Most clients that wait, and that are told at the same time that they are not served. */
 #define SERVER_WAITING_MAX 64u
+#define SERVER_REFUSED_MAX 4u
+
+/* Most descriptors of clients, without those of connections that have left the server. */
+#define SERVER_DESCRIPTORS_MAX (SERVER_CLIENTS_MAX + SERVER_PRIVILEGED_MAX + SERVER_WAITING_MAX + SERVER_REFUSED_MAX)
 
 enum server_error {
 	SERVER_REQUEST_TOO_LONG,
@@ -58,7 +63,7 @@ struct server_ops {
 	/* Appends the next part of the reply, which may be empty. */
 	enum server_next (*write_reply)(void *context, void *job, struct text_buffer *text);
 	/* After SERVER_NEXT_LEAVE: takes over the nonblocking socket of a client, which is no longer one of the
-	 * server's clients: its limits of number and time do not apply.  NULL if connections never leave. */
+	 * server's clients: its limits of number and time do not apply.  Close it with client_descriptors_close().  NULL if connections never leave. */
 	void (*take_connection)(void *context, void *job, int fd);
 	/* Releases what `job` holds, after handle_request(), if the connection has not left.  NULL: nothing. */
 	void (*release_job)(void *context, void *job);

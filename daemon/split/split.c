@@ -194,7 +194,7 @@ split_open(struct split_child *child)
 	child->loop = loop_new();
 	if (child->loop == NULL || !split_watch_signals(child) || !split_check_inputs(child))
 		return false;
-	child->workers = workers_open(&child->config, child->loop, false);
+	child->workers = workers_open(&child->config, child->loop, false, 0);
 	if (child->workers != NULL)
 		child->second_pass = second_pass_open(&child->config, child->loop);
 	return child->second_pass != NULL;

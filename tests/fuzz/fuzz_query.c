@@ -209,7 +209,7 @@ prepare(void)
 	config.flight_memory = RING_MEMORY_MIN;
 	loop = loop_new();
 	must(loop != NULL);
-	workers = workers_open(&config, loop, false);
+	workers = workers_open(&config, loop, false, 0);
 	formulas = formula_sites_open(&config);
 	must(workers != NULL && formulas != NULL);
 	must(workers_start_inputs(workers) && workers_make_observers(workers, selected));

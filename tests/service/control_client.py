@@ -10,8 +10,10 @@
                                                likewise; every other one requests the metrics and does not read them
     control_client.py fill SOCKET USER GROUP   as this user, opens streams until there is no place for another, prints how
                                                many and the reply to the last one, and holds them until it is killed
+    control_client.py crowd SOCKET USER GROUP  as this user, opens 48 streams and 90 connections without a request, and each
+                                               again that is closed, until it is killed
     control_client.py slow SOCKET              requests all connections and does not read; ends when it is disconnected
-                                               (these three print "ready" when they have connected)
+                                               (these four print "ready" when they have connected)
     control_client.py own PORT NAME READY      connects to itself on loopback, as a process with this name; writes its
                                                process id to READY and ends both ends at the end of its input
     control_client.py http ADDRESS PORT LINE   makes one HTTP request
@@ -26,6 +28,7 @@
     control_client.py json FILE...             checks that every line is a JSON object
     control_client.py metrics FILE             checks Prometheus text format 0.0.4, strictly
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -101,10 +104,44 @@ def stall(path, count):
     hold([unix(path) for _ in range(int(count))], b"stat")
 
 
-def fill(path, user, group):
+def become(user, group):
     os.setgroups([])
     os.setgid(int(group))
     os.setuid(int(user))
+
+
+def patient(path):
+    """Waits while the backlog is full."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    return connection
+
+
+def crowd(path, user, group):
+    become(user, group)
+    requests_of = {}
+    for i in range(138):
+        requests_of[patient(path)] = b"stream\n" if i < 48 else b""
+    for connection, line in requests_of.items():
+        with contextlib.suppress(OSError):
+            connection.sendall(line)
+    print("ready", flush=True)
+    while True:
+        readable, _, _ = select.select(list(requests_of), [], [])
+        for connection in readable:
+            with contextlib.suppress(OSError):
+                if connection.recv(65536):
+                    continue
+            line = requests_of.pop(connection)
+            connection.close()
+            again = patient(path)
+            requests_of[again] = line
+            with contextlib.suppress(OSError):
+                again.sendall(line)
+
+
+def fill(path, user, group):
+    become(user, group)
     streams = []
     reply = b"ok\n"
     while reply == b"ok\n" and len(streams) < 1000:
@@ -268,6 +305,7 @@ COMMANDS = {
     "garbage": garbage,
     "stall": stall,
     "fill": fill,
+    "crowd": crowd,
     "stall-http": stall_http,
     "slow": slow,
     "own": own,

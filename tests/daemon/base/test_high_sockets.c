@@ -82,6 +82,24 @@ test_boundary(void **state)
 		in_child(reserve, &cases[i]);
 }
 
+/* With no low descriptor left a socket is high at once, and nothing is duplicated: the filter would not permit it. */
+static void
+move_nothing(void)
+{
+	int low[64], count = 0, next = fcntl(0, F_DUPFD_CLOEXEC, 64), fd;
+
+	close(next);
+	while ((fd = fcntl(0, F_DUPFD_CLOEXEC, 0)) < 64)
+		low[count++] = fd;
+	close(fd);
+	fd = socket(AF_PACKET, SOCK_RAW, 0);
+	assert_int_equal(fd, next);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+	while (count > 0)
+		close(low[--count]);
+}
+
 static void
 move(const struct reservation *wanted)
 {
@@ -100,6 +118,7 @@ move(const struct reservation *wanted)
 	assert_false(high_sockets_include(63));
 	assert_false(high_sockets_include(-1));
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	move_nothing();
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64}), 0);
 	/* Rather no socket than a low one. */
 	assert_int_equal(socket(AF_PACKET, SOCK_RAW, 0), -1);

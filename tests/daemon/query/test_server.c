@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The server of the control socket and the metrics: clients that stall do not keep others out, and nobody root. */
+/* The server of the control socket and the metrics: clients that stall keep no other client
+ * out, and no client keeps root out. */
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +19,8 @@
 #include <cmocka.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/high_sockets.h"
+#include "daemon/query/client_descriptors.h"
 #include "daemon/query/server.h"
 
 /* Places of the server and some that wait for one; within the backlog of the listening socket. */
@@ -25,9 +29,12 @@
 /* Times that a reply is not ready. */
 #define LATER 5
 
-/* A user who may connect and has no privilege, and the one that netobsd would run as. */
+/* A user that may connect and is not privileged, and the user that netobsd would run as. */
 #define MEMBER 65534
 #define DAEMON 65533
+
+/* Lowest descriptor of sockets that capture. */
+#define BOUNDARY 64
 
 /* A minute, after which a test fails. */
 #define PATIENCE_MS 60000
@@ -456,6 +463,63 @@ test_no_descriptors(void **state)
 		close(clients[i]);
 }
 
+/* Clients without privilege leave the last descriptors to privileged ones, and those to the server. */
+static void
+test_limited_descriptors(void **state)
+{
+	int members[8], own[CLIENT_DESCRIPTORS_PRIVILEGED], fd;
+
+	(void)state;
+	require_root();
+	client_descriptors_limit(CLIENT_DESCRIPTORS_PRIVILEGED + 8);
+	for (unsigned i = 0; i < 8; i++)
+		members[i] = connect_as(MEMBER, "wait\n");
+	fd = connect_as(MEMBER, "request\n");
+	assert_reply(fd, "full\n");
+	close(fd);
+	for (unsigned i = 0; i < CLIENT_DESCRIPTORS_PRIVILEGED; i++) {
+		own[i] = connect_as(0, "wait\n");
+		loop_sleep(loop, 1000000);
+	}
+	/* Another client makes way. */
+	fd = connect_as(0, "request\n");
+	assert_reply(fd, "reply\n");
+	close(fd);
+	for (unsigned i = 0; i < CLIENT_DESCRIPTORS_PRIVILEGED; i++) {
+		assert_true(is_waiting(own[i]));
+		close(own[i]);
+	}
+	assert_true(wait_for_reply(members[0])); /* the end */
+	for (unsigned i = 0; i < 8; i++)
+		close(members[i]);
+	client_descriptors_limit(UINT_MAX);
+}
+
+/* With all descriptors below the boundary in use each client is told so, and gets no high descriptor.  The boundary
+ * stays: this is the last test. */
+static void
+test_no_low_descriptors(void **state)
+{
+	int clients[4], fillers[BOUNDARY], count = 0, fd;
+
+	(void)state;
+	assert_true(high_sockets_reserve(64, BOUNDARY, BOUNDARY));
+	for (unsigned i = 0; i < 4; i++)
+		clients[i] = connect_client("request\n");
+	while ((fd = fcntl(clients[0], F_DUPFD_CLOEXEC, 0)) < BOUNDARY)
+		fillers[count++] = fd;
+	for (unsigned i = 0; i < 4; i++)
+		assert_reply(clients[i], "full\n");
+	close(fd);
+	while (count > 0)
+		close(fillers[--count]);
+	fd = connect_client("request\n");
+	assert_reply(fd, "reply\n");
+	close(fd);
+	for (unsigned i = 0; i < 4; i++)
+		close(clients[i]);
+}
+
 int
 main(void)
 {
@@ -473,6 +537,8 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_privileged_evicts, set_up_users, tear_down),
 	    cmocka_unit_test_setup_teardown(test_too_many, set_up_users, tear_down),
 	    cmocka_unit_test_setup_teardown(test_no_descriptors, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_limited_descriptors, set_up_users, tear_down),
+	    cmocka_unit_test_setup_teardown(test_no_low_descriptors, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
