@@ -439,7 +439,8 @@ daemon_start(struct daemon_state *state)
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
 		return false;
 	state->opens = privileges_keep_capture(&state->privileges);
-	state->workers = workers_open(state->config, state->loop, state->opens, client_descriptors_wanted(state->config));
+	state->workers = workers_open(state->config, state->loop, state->opens,
+				      client_descriptors_wanted(state->config));
 	state->formulas = formula_sites_open(state->config);
 	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state) ||
 	    (state->excerpts != NULL && !excerpts_open_inputs(state->excerpts, state->loop)) ||

@@ -2,8 +2,9 @@
 /*
  * High descriptors for the sockets that capture frames.
  *
- * The kernel checks CAP_NET_RAW only when a packet socket is created.  A process that has one can also send frames
- * with it, and bind it to another interface, without a capability.  The system-call filter therefore has to distinguish these
+ * The kernel checks CAP_NET_RAW only when a packet socket is created.  A process that has one can also send
+ * frames with it, and bind it to another interface, without a capability.
+ * The system-call filter therefore has to distinguish these
  * sockets from what netobsd writes to, and all that it sees of them is the number of the descriptor.  So these sockets
  * have numbers from a boundary on, and everything else has numbers below.  The boundary is a power of two: the filter
  * compares those bits of the argument that the kernel reads, the lower 32, with a mask.

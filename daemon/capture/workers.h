@@ -69,10 +69,11 @@ struct workers {
 /* Number of workers for this configuration. */
 unsigned workers_count_for(const struct config *config);
 
-/* Opens the input of every worker.  `may_reopen`: the capability to open interfaces is kept.  Besides the
- * descriptors of the sockets that capture as many as `client_descriptors` remain for clients, if the limit of open files
- * permits that.  NULL, with a message logged, on failure. */
-struct workers *workers_open(const struct config *config, struct loop *loop, bool may_reopen, unsigned client_descriptors);
+/* Opens the input of every worker.  `may_reopen`: the capability to open interfaces is kept.
+ * As many descriptors as `client_descriptors` remain for clients, if the limit of open files permits that.
+ * NULL, with a message logged, on failure. */
+struct workers *workers_open(const struct config *config, struct loop *loop, bool may_reopen,
+			     unsigned client_descriptors);
 
 /* How many descriptors the workers and the process leave for clients. */
 unsigned workers_spare_descriptors(const struct workers *workers);

@@ -381,7 +381,8 @@ server_find_free_place(const struct server *server, bool privileged)
 	return place != PLACES ? place : server_find_place(server, 0, PRIVILEGED_PLACES);
 }
 
-/* Finds a free place, or disconnects a client if that must be and may be.  Returns the index, PLACES if there is none. */
+/* Finds a free place, or disconnects a client if that must be and may be.  Returns the index, PLACES if there is
+ * none. */
 static unsigned
 server_make_place(const struct server *server, bool privileged)
 {

@@ -63,7 +63,8 @@ struct server_ops {
 	/* Appends the next part of the reply, which may be empty. */
 	enum server_next (*write_reply)(void *context, void *job, struct text_buffer *text);
 	/* After SERVER_NEXT_LEAVE: takes over the nonblocking socket of a client, which is no longer one of the
-	 * server's clients: its limits of number and time do not apply.  Close it with client_descriptors_close().  NULL if connections never leave. */
+	 * server's clients: its limits of number and time do not apply.  client_descriptors_close() closes it.
+	 * NULL if connections never leave. */
 	void (*take_connection)(void *context, void *job, int fd);
 	/* Releases what `job` holds, after handle_request(), if the connection has not left.  NULL: nothing. */
 	void (*release_job)(void *context, void *job);
