@@ -170,17 +170,33 @@ put_milliseconds(char *at, struct text_clock *clock, uint64_t ns, bool with_date
 	return at + length;
 }
 
+/* Most bytes of a value: a text of 256 bytes, and what put_time() overwrites. */
+#define VALUE_MAX (256 * FORMAT_PLAIN_BYTE_MAX + 128)
+
+/* A text as one word, so that no name forges columns; blanks remain in the last column.  "-": there is none. */
 static char *
-put_field_value(char *at, struct text_clock *clock, const struct field_info *field, const struct connrec *record)
+put_text_value(char *at, const char *text, size_t size, bool last)
+{
+	char plain[VALUE_MAX];
+	size_t length = (size_t)(put_plain_text(plain, text, size) - plain);
+
+	if (length == 0)
+		return PUT(at, "-");
+	if (!last || (length == 1 && *plain == '-'))
+		return put_word(at, plain, length);
+	memcpy(at, plain, length);
+	return at + length;
+}
+
+static char *
+put_field_value(char *at, struct text_clock *clock, const struct field_info *field, const struct connrec *record,
+		bool last)
 {
 	const char *from = (const char *)record + field->offset;
 	uint64_t value = field->kind != FIELD_TEXT ? record_field_rank(field, record) : 0;
 
-	if (field->kind == FIELD_TEXT) {
-		if (*from == '\0')
-			*at++ = '-';
-		return put_plain_text(at, from, field->size);
-	}
+	if (field->kind == FIELD_TEXT)
+		return put_text_value(at, from, field->size, last);
 	if (record_field_is_time(field))
 		return put_time(at, clock, value);
 	if (field->is_hex)
@@ -200,7 +216,8 @@ put_client(char *at, const struct connrec *record)
 }
 
 static char *
-put_column(char *at, struct text_clock *clock, const struct record_column *column, const struct connrec *record)
+put_column(char *at, struct text_clock *clock, const struct record_column *column, const struct connrec *record,
+	   bool last)
 {
 	switch (column->kind) {
 	case COLUMN_START:
@@ -229,13 +246,10 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 	case COLUMN_FIELD:
 		break;
 	}
-	return put_field_value(at, clock, column->field, record);
+	return put_field_value(at, clock, column->field, record, last);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- lines */
-
-/* Most bytes of a value: a text of 256 bytes, and what put_time() overwrites. */
-#define VALUE_MAX (256 * FORMAT_PLAIN_BYTE_MAX + 128)
 
 /* START has a date if two records began on different days. */
 static void
@@ -258,7 +272,8 @@ record_columns_measure(struct record_columns *table, const struct connrec *recor
 	record_columns_compare_days(table, record);
 	for (unsigned i = 0; i < table->count; i++) {
 		struct record_column *column = &table->columns[i];
-		unsigned width = (unsigned)(put_column(value, &table->clock, column, record) - value);
+		bool last = i + 1 == table->count;
+		unsigned width = (unsigned)(put_column(value, &table->clock, column, record, last) - value);
 
 		if (column->width < width)
 			column->width = width;
@@ -311,9 +326,10 @@ record_columns_put_line(struct record_columns *table, const struct connrec *reco
 
 	for (unsigned i = 0; i < table->count; i++) {
 		const struct record_column *column = &table->columns[i];
-		char *end = put_column(value, &table->clock, column, record);
+		bool last = i + 1 == table->count;
+		char *end = put_column(value, &table->clock, column, record, last);
 
-		at = put_in_column(at, column, value, (size_t)(end - value), i + 1 == table->count);
+		at = put_in_column(at, column, value, (size_t)(end - value), last);
 	}
 	return at;
 }

@@ -19,9 +19,12 @@
 /* Longest wait for each part of a reply, and for a reply that is one text, seconds. */
 #define TIMEOUT_S 10
 
-/* Longest time, seconds, and most bytes of a reply of lines. */
-#define LINES_TIMEOUT_S 60
-#define LINES_SIZE_MAX	((size_t)1 << 30)
+/* Longest wait for the whole of a reply that is printed, seconds, besides a second for each MiB. */
+#define COPY_WAIT_S 20
+
+/* Longest time, seconds, and most bytes of a reply of lines, with the memory that they need besides. */
+#define LINES_TIMEOUT_S	 60
+#define LINES_MEMORY_MAX ((size_t)1 << 30)
 
 /* Bytes of a message: a path and what is wrong with it. */
 #define MESSAGE_MAX 8192u
@@ -174,14 +177,37 @@ client_receive(int fd, void *bytes, size_t size)
 	return got;
 }
 
-/* Seconds of a clock that is never set. */
-static time_t
-client_seconds(void)
+/* Nanoseconds of a clock that is never set. */
+static uint64_t
+client_nanoseconds(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+ssize_t
+client_receive_metered(int fd, void *bytes, size_t size, struct client_meter *meter)
+{
+	uint64_t start = client_nanoseconds();
+	ssize_t got = client_receive(fd, bytes, size);
+	int error = errno;
+
+	meter->waited_ns += client_nanoseconds() - start;
+	meter->bytes += got > 0 ? (uint64_t)got : 0;
+	errno = error;
+	if (got <= 0 || meter->waited_ns / UINT64_C(1000000000) <= meter->most_wait_s + (meter->bytes >> 20))
+		return got;
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+/* Seconds of a clock that is never set. */
+static time_t
+client_seconds(void)
+{
+	return (time_t)(client_nanoseconds() / UINT64_C(1000000000));
 }
 
 /* Reads one line and nothing behind it.  False with errno: EMSGSIZE if it is longer, 0 if the reply ends. */
@@ -282,8 +308,9 @@ struct client_copy {
 	char *lines;   /* LINE_MAX_BYTES */
 	char *cleaned; /* what is printed of them */
 	size_t used;
-	FILE *to;     /* NULL: nowhere */
-	bool records; /* lines that are notes become messages */
+	uint64_t most; /* bytes */
+	FILE *to;      /* NULL: nowhere */
+	bool records;  /* lines that are notes become messages */
 };
 
 static void
@@ -335,12 +362,15 @@ client_pass_lines(struct client_copy *copy, bool end)
 static const char *
 client_copy_reply(int fd, struct client_copy *copy)
 {
+	struct client_meter meter = {.most_wait_s = COPY_WAIT_S};
 	time_t start = client_seconds();
 	ssize_t got;
 
-	while ((got = client_receive(fd, copy->lines + copy->used, LINE_MAX_BYTES - copy->used)) > 0) {
+	while ((got = client_receive_metered(fd, copy->lines + copy->used, LINE_MAX_BYTES - copy->used, &meter)) > 0) {
 		size_t used = copy->used += (size_t)got;
 
+		if (meter.bytes > copy->most)
+			return "it is too long for netobsd";
 		client_pass_lines(copy, false);
 		if (copy->to != NULL && ferror(copy->to))
 			return NULL;
@@ -352,7 +382,9 @@ client_copy_reply(int fd, struct client_copy *copy)
 			return "no line of it is complete in time";
 	}
 	if (got < 0)
-		return errno == EAGAIN ? "netobsd sends nothing" : strerror(errno);
+		return errno == EAGAIN	    ? "netobsd sends nothing"
+		       : errno == ETIMEDOUT ? "it takes too long"
+					    : strerror(errno);
 	if (copy->used == 0)
 		return NULL;
 	client_pass_lines(copy, true);
@@ -374,6 +406,15 @@ client_end_copy(const char *reason, FILE *to)
 	return false;
 }
 
+/* Whether a request is for a list of connections. */
+static bool
+client_is_list(const char *request)
+{
+	static const char open[] = "connections", closed[] = "closed";
+
+	return strncmp(request, open, sizeof open - 1) == 0 || strncmp(request, closed, sizeof closed - 1) == 0;
+}
+
 static bool
 client_request(const char *path, const char *request, struct client_copy *copy)
 {
@@ -382,6 +423,7 @@ client_request(const char *path, const char *request, struct client_copy *copy)
 
 	if (fd < 0)
 		return false;
+	copy->most = client_is_list(request) ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
 	copy->lines = malloc(LINE_MAX_BYTES);
 	copy->cleaned = malloc(LINE_MAX_BYTES * FORMAT_JSON_BYTE_MAX + 8);
 	if (copy->lines != NULL && copy->cleaned != NULL)
@@ -416,6 +458,7 @@ client_print_records(const char *path, const char *request)
 struct client_lines {
 	char *text;
 	size_t size, used, count;
+	size_t line_memory; /* bytes that the caller needs for a line */
 	time_t start;
 };
 
@@ -427,12 +470,10 @@ client_receive_lines(int fd, struct client_lines *lines)
 
 	if (lines->size - lines->used < 2) {
 		size_t size = lines->size * 2 + 65536;
-		char *larger = size < LINES_SIZE_MAX ? realloc(lines->text, size) : NULL;
+		char *larger = realloc(lines->text, size);
 
-		if (larger == NULL) {
-			errno = size < LINES_SIZE_MAX ? ENOMEM : EMSGSIZE;
+		if (larger == NULL)
 			return -1;
-		}
 		lines->text = larger;
 		lines->size = size;
 	}
@@ -441,6 +482,10 @@ client_receive_lines(int fd, struct client_lines *lines)
 		lines->count += lines->text[lines->used + (size_t)i] == '\n';
 	if (got > 0)
 		lines->used += (size_t)got;
+	if (lines->used + lines->count * lines->line_memory > LINES_MEMORY_MAX) {
+		errno = EMSGSIZE;
+		return -1;
+	}
 	if (got < 0 || client_seconds() - lines->start <= LINES_TIMEOUT_S)
 		return got;
 	errno = ETIMEDOUT;
@@ -448,9 +493,9 @@ client_receive_lines(int fd, struct client_lines *lines)
 }
 
 char *
-client_read_lines(int fd, size_t most)
+client_read_lines(int fd, size_t most, size_t line_memory)
 {
-	struct client_lines lines = {.start = client_seconds()};
+	struct client_lines lines = {.line_memory = line_memory, .start = client_seconds()};
 	ssize_t got;
 
 	do

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -17,9 +18,13 @@ void client_log(const char *program, const char *format, ...) __attribute__((for
 /* Prints "netobsctl: WHAT: ERROR", without ERROR if it is NULL.  Returns EXIT_FAILURE. */
 int client_log_error(const char *what, const char *error);
 
+/* Most bytes of a reply that is printed: a list of connections, of which there are at most 100 million, and another. */
+#define CLIENT_LIST_MAX	 (UINT64_C(32) << 30)
+#define CLIENT_REPLY_MAX (UINT64_C(64) << 20)
+
 /* Sends a request and writes the reply to `to` (NULL: nowhere), like put_foreign_lines().  False, with a message
  * printed, on failure, if netobsd rejects the request, and if a line of the reply is too long or not complete in
- * time. */
+ * time, or the whole of it is larger than CLIENT_REPLY_MAX, a list CLIENT_LIST_MAX, or takes too long. */
 bool client_print_reply(const char *path, const char *request, FILE *to);
 
 /* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the
@@ -37,10 +42,21 @@ int client_open_reply(const char *path, const char *request, unsigned timeout, c
 /* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop. */
 ssize_t client_receive(int fd, void *bytes, size_t size);
 
+/* What was received of a reply, and for how long it was waited for, from 0. */
+struct client_meter {
+	uint64_t bytes, waited_ns;
+	unsigned most_wait_s; /* besides a second for each MiB received */
+};
+
+/* Like client_receive(), but fails with ETIMEDOUT when the whole reply was waited for too long: one that comes in drops
+ * ends.  The time in which the caller writes what it got does not count. */
+ssize_t client_receive_metered(int fd, void *bytes, size_t size, struct client_meter *meter);
+
 /* Reads a reply, of which the first line is read, to its end, or until it has more than `most` lines; 0: to its end.
  * NULL with errno on failure: EPROTO if the reply breaks off within a line, ETIMEDOUT if it takes more than a minute,
- * EMSGSIZE if it has a GiB.  The caller frees the text. */
-char *client_read_lines(int fd, size_t most);
+ * EMSGSIZE if it takes a GiB together with the `line_memory` bytes that the caller needs for each line.  The caller
+ * frees the text. */
+char *client_read_lines(int fd, size_t most, size_t line_memory);
 
 /* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
  * sends a reply that does not fit or is not printable ASCII, or takes long. */

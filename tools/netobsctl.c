@@ -77,7 +77,8 @@ ctl_print_help(FILE *to)
 	      "      --format FORMAT     write, record: pcapng (the default), pcap or snoop\n"
 	      "      --after TIME        record: packets up to 1s (the default) after a firing\n"
 	      "      --max-files NUMBER  record: most files in the directory (100)\n"
-	      "      --max-size SIZE     record: most bytes of all these files (1G)\n"
+	      "      --max-size SIZE     record: most bytes of all these files (1G);\n"
+	      "                          write: most bytes of the file (4G)\n"
 	      "      --max-rate RATE     record: most files in a time (10/s)\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
@@ -284,7 +285,7 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	    {OPTION_ON, &arguments->record.on},
 	    {OPTION_AFTER, &arguments->record.after},
 	    {OPTION_MAX_FILES, &arguments->record.max_files},
-	    {OPTION_MAX_SIZE, &arguments->record.max_size},
+	    {OPTION_MAX_SIZE, &arguments->record.max_size}, /* also that of `write` */
 	    {OPTION_MAX_RATE, &arguments->record.max_rate},
 	};
 
@@ -396,8 +397,10 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	if (mistake != NULL)
 		return client_log_error(mistake, NULL) == EXIT_SUCCESS;
 	if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
-			 record->max_size != NULL || record->max_rate != NULL))
-		mistake = "--on, --after and --max-... are options of the command record only";
+			 record->max_rate != NULL))
+		mistake = "--on, --after, --max-files and --max-rate are options of the command record only";
+	else if (!records && !writes && record->max_size != NULL)
+		mistake = "--max-size is an option of the commands write and record only";
 	else if (!writes && (write->file != NULL || write->cid != NULL || write->last != NULL))
 		mistake = "-w, --cid and --last are options of the command write only";
 	else if (!writes && !records && write->format != NULL)
@@ -514,6 +517,7 @@ main(int argc, char **argv)
 		closed_output_end_quietly(); /* otherwise a file is the result */
 	if (strcmp(argv[optind], "stream") == 0)
 		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.stream);
+	arguments.write.max_size = arguments.record.max_size;
 	if (strcmp(argv[optind], "write") == 0)
 		return write_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.write);
 	if (strcmp(argv[optind], "record") == 0)

@@ -59,8 +59,8 @@ settings_parse_files(const char *text, uint64_t *files)
 	return settings_parse_number(text, units, files, &factor) && *files > 0;
 }
 
-static bool
-settings_parse_size(const char *text, uint64_t *bytes)
+bool
+record_settings_parse_size(const char *text, uint64_t *bytes)
 {
 	static const struct record_unit units[] = {{"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {NULL, 0}};
 	uint64_t number, factor;
@@ -120,7 +120,7 @@ record_settings_parse(const struct record_options *options, struct record_settin
 		return settings_fail("--after", "expected a time such as 500ms, 2s or 1m, up to 1h");
 	if (options->max_files != NULL && !settings_parse_files(options->max_files, &settings->max_files))
 		return settings_fail("--max-files", "expected a number from 1 to 1000000000");
-	if (options->max_size != NULL && !settings_parse_size(options->max_size, &settings->max_bytes))
+	if (options->max_size != NULL && !record_settings_parse_size(options->max_size, &settings->max_bytes))
 		return settings_fail("--max-size", "expected a size such as 100M (K, M, G)");
 	if (options->max_rate != NULL && !settings_parse_rate(options->max_rate, settings))
 		return settings_fail("--max-rate", "expected files in a time, such as 10/s, 5/m or 100/h");

@@ -20,4 +20,7 @@ struct record_settings {
 /* False, with a message printed, if an option is wrong or missing. */
 bool record_settings_parse(const struct record_options *options, struct record_settings *settings);
 
+/* Parses the value of --max-size, such as 100M; false if it is wrong. */
+bool record_settings_parse_size(const char *text, uint64_t *bytes);
+
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/control_client.h"
+#include "tools/record_settings.h"
 #include "tools/write_client.h"
 
 struct write_arguments {
@@ -49,6 +50,8 @@ write_run(const char *socket, char **words, int count, const struct write_option
 
 	if (options->file == NULL || *options->file == '\0')
 		return client_log_error("write: name the file with -w FILE; -w - is standard output", NULL);
+	if (options->max_size != NULL && !record_settings_parse_size(options->max_size, &request.most_bytes))
+		return client_log_error("--max-size", "expected a size such as 100M (K, M, G)");
 	if (write_has_blank(options->format) || write_has_blank(options->cid) || write_has_blank(options->last))
 		return client_log_error("write: a value of an option is empty or contains a blank", NULL);
 	if (strcmp(options->file, "-") == 0 && isatty(STDOUT_FILENO))
@@ -61,7 +64,9 @@ write_run(const char *socket, char **words, int count, const struct write_option
 	if (arguments.too_long)
 		return client_log_error("the command is too long", NULL);
 	if (!write_client_run(&request, &written, error, sizeof error))
-		return client_log_error(error, NULL);
+		return client_log_error(error, request.most_bytes == 0 && written.bytes > WRITE_SIZE_MAX
+						   ? "--max-size allows more"
+						   : NULL);
 	if (options->format != NULL && strcmp(options->format, "pcapng") != 0)
 		client_log("netobsctl", "%s holds no comments; they are left out", options->format);
 	client_log("netobsctl", "%llu frames, %llu bytes written; %llu frames lost%s",

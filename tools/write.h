@@ -5,7 +5,7 @@
 
 /* As they were given, NULL if they were not. */
 struct write_options {
-	const char *file, *cid, *last, *format;
+	const char *file, *cid, *last, *format, *max_size;
 };
 
 /* Writes the capture; `words` are the filter.  Returns the exit status, with a message printed on failure. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,10 +20,17 @@
 /* netobsd may search the whole ring before it finds the next frame. */
 #define WRITE_TIMEOUT_S 120
 
+/* Longest wait for the whole capture, besides a second for each MiB. */
+#define WRITE_WAIT_S 600
+
+/* Fewest bytes of a frame in a capture of any format. */
+#define WRITE_FRAME_MIN 16u
+
 struct write_transfer {
 	int fd;
 	struct complete_file *file; /* NULL: `output` */
 	int output;
+	struct client_meter meter;
 	uint64_t bytes, most_bytes;
 	char *error;
 	size_t error_size;
@@ -36,19 +44,27 @@ write_fail(const struct write_transfer *transfer, const char *what, const char *
 	return false;
 }
 
+/* Why nothing more was received. */
+static const char *
+write_receive_error(void)
+{
+	if (errno == EAGAIN)
+		return "netobsd sends nothing";
+	return errno == ETIMEDOUT ? "it takes too long" : strerror(errno);
+}
+
 /* Receives exactly `length` bytes. */
 static bool
-write_receive(const struct write_transfer *transfer, void *bytes, size_t length)
+write_receive(struct write_transfer *transfer, void *bytes, size_t length)
 {
 	for (size_t used = 0; used < length;) {
-		ssize_t got = client_receive(transfer->fd, (char *)bytes + used, length - used);
+		ssize_t got = client_receive_metered(transfer->fd, (char *)bytes + used, length - used, &transfer->meter);
 
 		if (got == 0 || (got < 0 && errno == ECONNRESET))
 			return write_fail(transfer, "netobsd has ended the reply before the capture was complete",
 					  NULL);
 		if (got < 0)
-			return write_fail(transfer, "the reply is incomplete",
-					  errno == EAGAIN ? "netobsd sends nothing" : strerror(errno));
+			return write_fail(transfer, "the reply is incomplete", write_receive_error());
 		used += (size_t)got;
 	}
 	return true;
@@ -56,7 +72,7 @@ write_receive(const struct write_transfer *transfer, void *bytes, size_t length)
 
 /* Receives the rest of the reply, a line. */
 static bool
-write_receive_line(const struct write_transfer *transfer, char *line, size_t size)
+write_receive_line(struct write_transfer *transfer, char *line, size_t size)
 {
 	for (size_t used = 0; used < size; used++) {
 		if (!write_receive(transfer, line + used, 1))
@@ -103,7 +119,7 @@ write_copy_chunk(struct write_transfer *transfer, uint32_t length)
 		if (!write_receive(transfer, bytes, part))
 			return false;
 		transfer->bytes += part;
-		if (transfer->most_bytes != 0 && transfer->bytes > transfer->most_bytes) {
+		if (transfer->bytes > transfer->most_bytes) {
 			snprintf(transfer->error, transfer->error_size, "the capture is larger than %" PRIu64 " bytes",
 				 transfer->most_bytes);
 			return false;
@@ -117,19 +133,53 @@ write_copy_chunk(struct write_transfer *transfer, uint32_t length)
 	return true;
 }
 
-/* The line behind the chunks. */
+/* Moves `*text` behind `before`; false if another text is there. */
 static bool
-write_read_counts(const struct write_transfer *transfer, struct written_capture *written)
+write_skip(const char **text, const char *before)
 {
-	char line[512], cut[8] = "";
+	size_t length = strlen(before);
+	bool there = strncmp(*text, before, length) == 0;
+
+	*text += there ? length : 0;
+	return there;
+}
+
+/* Reads `before` and the number behind it, and moves `*text` behind both; false unless they are there. */
+static bool
+write_parse_number(const char **text, const char *before, uint64_t *number)
+{
+	char *end;
+
+	if (!write_skip(text, before) || **text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(*text, &end, 10);
+	*text = end;
+	return errno == 0;
+}
+
+static bool
+write_parse_counts(const char *line, struct written_capture *written)
+{
+	if (!write_parse_number(&line, "{\"frames\":", &written->frames) ||
+	    !write_parse_number(&line, ",\"bytes\":", &written->bytes) ||
+	    !write_parse_number(&line, ",\"lost\":", &written->lost) || !write_skip(&line, ",\"cut\":"))
+		return false;
+	written->cut = strcmp(line, "true}") == 0;
+	return written->cut || strcmp(line, "false}") == 0;
+}
+
+/* The line behind the chunks.  A capture without frames has at least its header. */
+static bool
+write_read_counts(struct write_transfer *transfer, struct written_capture *written)
+{
+	char line[512];
 
 	if (!write_receive_line(transfer, line, sizeof line))
 		return false;
-	if (sscanf(line, "{\"frames\":%" SCNu64 ",\"bytes\":%" SCNu64 ",\"lost\":%" SCNu64 ",\"cut\":%5[a-z]}",
-		   &written->frames, &written->bytes, &written->lost, cut) != 4 ||
-	    written->bytes != transfer->bytes)
+	if (!write_parse_counts(line, written) || written->bytes != transfer->bytes || written->bytes == 0 ||
+	    written->frames > written->bytes / WRITE_FRAME_MIN)
 		return write_fail(transfer, "the end of the reply does not match the capture", NULL);
-	written->cut = strcmp(cut, "true") == 0;
 	return true;
 }
 
@@ -194,6 +244,7 @@ write_request_run(const char *socket, const char *arguments, const char *path, s
 		written->failure = errno == 0 ? 0 : EIO;
 		return false;
 	}
+	transfer->meter = (struct client_meter){.most_wait_s = WRITE_WAIT_S};
 	done = write_transfer_run(transfer, path, written);
 	written->bytes = transfer->bytes;
 	close(transfer->fd);
@@ -203,8 +254,10 @@ write_request_run(const char *socket, const char *arguments, const char *path, s
 bool
 write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size)
 {
-	struct write_transfer transfer = {
-	    .output = STDOUT_FILENO, .most_bytes = request->most_bytes, .error = error, .error_size = size};
+	struct write_transfer transfer = {.output = STDOUT_FILENO,
+					  .most_bytes = request->most_bytes != 0 ? request->most_bytes : WRITE_SIZE_MAX,
+					  .error = error,
+					  .error_size = size};
 	const char *path = strcmp(request->path, "-") != 0 ? request->path : NULL;
 
 	return write_request_run(request->socket, request->arguments, path, &transfer, written);
@@ -214,7 +267,10 @@ int
 write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size)
 {
 	struct write_transfer transfer = {
-	    .output = unnamed_file_open("/tmp", error, size), .error = error, .error_size = size};
+	    .output = unnamed_file_open("/tmp", error, size),
+	    .most_bytes = WRITE_SIZE_MAX,
+	    .error = error,
+	    .error_size = size};
 	char arguments[40];
 
 	written->failure = EIO;

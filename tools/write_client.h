@@ -10,11 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Most bytes of a capture whose size the user has not limited. */
+#define WRITE_SIZE_MAX (UINT64_C(4) << 30)
+
 struct write_request {
 	const char *socket;    /* path of the control socket */
 	const char *arguments; /* of the request "write", such as "--cid=42 --format=pcapng" */
 	const char *path;      /* "-": standard output */
-	uint64_t most_bytes;   /* the file is not made larger: an error; 0: no limit */
+	uint64_t most_bytes;   /* the file is not made larger: an error; 0: WRITE_SIZE_MAX */
 };
 
 struct written_capture {

@@ -147,17 +147,33 @@ metrics_add_counters(const struct query_context *query, struct text_buffer *text
 	}
 }
 
-/* Interface names are arbitrary: they are printed as netobsctl prints them, and then escaped as the format requires. */
+/* Whether a name is printable ASCII, and not like one that has escapes. */
+static bool
+metrics_name_is_plain(const char *name)
+{
+	const char *at = name;
+
+	while (*at >= ' ' && *at <= '~')
+		at++;
+	return *at == '\0' && strstr(name, "\\x") == NULL;
+}
+
+/* Interface names are arbitrary: one that is not plain is written as netobsctl prints it, so that no two names have the
+ * same label.  Then they are escaped as the format requires. */
 static void
 metrics_add_interface(void *context, const struct input_interface *observed)
 {
 	struct text_buffer *text = context;
 	char bytes[4 * sizeof observed->interface->name + 1] = "";
-	struct text_buffer name = {.bytes = bytes, .size = sizeof bytes};
+	struct text_buffer escaped = {.bytes = bytes, .size = sizeof bytes};
+	const char *name = observed->interface->name;
 
-	text_add_escaped(&name, observed->interface->name);
+	if (!metrics_name_is_plain(name)) {
+		text_add_escaped(&escaped, name);
+		name = bytes;
+	}
 	text_add_format(text, "netobs_interface_up{interface=\"");
-	for (const char *at = bytes; *at != '\0'; at++)
+	for (const char *at = name; *at != '\0'; at++)
 		text_add_format(text, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
 	text_add_format(text, "\"} %d\n", observed->state == INTERFACE_UP);
 }

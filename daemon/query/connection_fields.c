@@ -196,6 +196,8 @@ connection_fields_add_owner(const struct owner *owner, enum connection_field fie
 {
 	if (owner == NULL)
 		text_add_format(text, "-");
+	else if (field == CONNECTION_COMM && strcmp(owner->comm, "-") == 0)
+		text_add_format(text, "\\x2d"); /* not like one that is unknown */
 	else if (field == CONNECTION_COMM)
 		text_add_escaped(text, owner->comm);
 	else if (field == CONNECTION_PID)

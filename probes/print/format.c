@@ -253,6 +253,20 @@ format_hex_digit(char digit)
 	return found != NULL ? (int)(found - format_nibbles) : -1;
 }
 
+char *
+put_word(char *at, const char *text, size_t size)
+{
+	if (size == 1 && *text == '-')
+		return PUT(at, "\\x2d");
+	for (const char *end = text + size; text < end; text++) {
+		if (*text == ' ')
+			at = PUT(at, "\\x20");
+		else
+			*at++ = *text;
+	}
+	return at;
+}
+
 size_t
 format_read_plain(const char *text, char *bytes)
 {

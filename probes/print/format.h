@@ -40,6 +40,10 @@ char *put_foreign_text(char *at, const char *text, size_t size);
  */
 char *put_foreign_lines(char *at, const char *lines, size_t size);
 
+/* Writes a text of `size` bytes that put_plain_text() has written as one word of a table: each blank becomes \x20, and
+ * "-", which stands for what is not known, \x2d. */
+char *put_word(char *at, const char *text, size_t size);
+
 /* Reads a text that put_plain_text() has written, back into `bytes`, which has space for as many.  Returns how many. */
 size_t format_read_plain(const char *text, char *bytes);
 

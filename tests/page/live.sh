@@ -13,7 +13,7 @@ have chromium || skip_all "chromium is not installed"
 begin_netobsd "$address"
 make_traffic
 timeout 200 ip netns exec "$space" python3 "$top/tests/page/live.py" "$tmp" "http://$address/" "$pid" \
-	"$netobsd" -i lo -i '"}<b>x' -f 'port 7001 or port 7002' --metrics="$address" >"$tmp/tap" 2>"$tmp/browser"
+	"$netobsd" -i lo -i '"}<b>x\1' -f 'port 7001 or port 7002' --metrics="$address" >"$tmp/tap" 2>"$tmp/browser"
 relay "$tmp/tap"
 is "the browser" "$(cat "$tmp/browser")" ""
 end_traffic

@@ -6,15 +6,15 @@
 
 address=127.0.0.1:9800 client=$top/tests/service/control_client.py
 ip -n "$space" address add 192.0.2.1/24 dev lo
-ip -n "$space" link add '"}<b>x' type veth peer name peer 2>/dev/null || skip_all "no veth interfaces here"
+ip -n "$space" link add '"}<b>x\1' type veth peer name peer 2>/dev/null || skip_all "no veth interfaces here"
 ip -n "$space" link set peer up
-ip -n "$space" link set '"}<b>x' up
+ip -n "$space" link set '"}<b>x\1' up
 
 # begin_netobsd ADDRESS [OPTION]...
 begin_netobsd() {
 	address=$1
 	shift
-	start -i '"}<b>x' -f 'port 7001 or port 7002' --metrics="$address" "$@"
+	start -i '"}<b>x\1' -f 'port 7001 or port 7002' --metrics="$address" "$@"
 }
 
 # request PATH [METHOD [HEADER]...]: the status, and the body in $tmp/reply

@@ -24,7 +24,7 @@ is "two names" "$(printf 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.exampl
 	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 400
 is "no name" "$(printf 'GET / HTTP/1.0\r\n\r\n' |
 	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 403
-check "the name of an interface is quoted in the metrics" [ "$(get /metrics | grep -c '^netobs_interface_up{interface="\\"}<b>x"} 1$')" -eq 1 ]
+check "the name of an interface is quoted once in the metrics" [ "$(get /metrics | grep -c '^netobs_interface_up{interface="\\"}<b>x\\\\1"} 1$')" -eq 1 ]
 is "a name with a NUL" "$(printf 'GET / HTTP/1.1\r\nHost: localhost\0.evil.example\r\n\r\n' |
 	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 400
 for host in 127.0.0.1:9800 localhost:9800 '[::1]:9800'; do

@@ -240,7 +240,7 @@ for word in 0/s 10 10/d /s; do
 		--on slow -d "$tmp/files" --max-rate "$word"
 done
 refused_status=1
-refused "options of record elsewhere" "--on, --after and --max-... are options of the command record only" \
+refused "options of record elsewhere" "--on, --after, --max-files and --max-rate are options of the command record only" \
 	"$ctl" -s "$socket" status --on slow
 refused "options of stream here" "--fields and --rotate are options of the command stream only" \
 	"$ctl" -s "$socket" record --on slow -d "$tmp/files" --fields cid

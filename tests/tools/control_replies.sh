@@ -33,6 +33,10 @@ silent=$!
 peer "$tmp/drip" 'ok\n' "$tmp/drip.log" - a 0.1
 "$build/netobsctl" -s "$tmp/drip" status 2>&1 | grep -a -o 'netobsctl: .*' >"$tmp/dripped" &
 drip=$!
+peer "$tmp/lines" 'ok\n' "$tmp/lines.log" - "$(printf 'a\nb')
+" 3
+"$build/netobsctl" -s "$tmp/lines" status >"$tmp/lined" 2>&1 &
+lines=$!
 answers "two connections" 'ok\n1\topen\n2\tclosed\n' "CID STATE;  1 open;  2 closed"
 answers "none" 'ok\n' "CID STATE"
 answers "a line breaks off" 'ok\n1\topen\n2\tclo' "netobsctl: the reply is incomplete: Protocol error"
@@ -52,6 +56,37 @@ says() {
 	shift 3
 	is "$says_name" "$("$build/netobsctl" -s "$tmp/says.$tap_count" "$@" 2>&1 | paste -s -d ';')" "$says_output"
 }
+
+values() {
+	says "$1" "ok\\n1\\t$2\\n" "{\"cid\":1,\"inbytes\":$3}" connections -o cid,inbytes --json
+}
+for value in 1-2-3 00012 1. -; do
+	values "JSON: $value is no number" "$value" "$(if [ "$value" = - ]; then echo null; else echo "\"$value\""; fi)"
+done
+for value in 0 -1 0.5 -10.25; do
+	values "JSON: $value is a number" "$value" "$value"
+done
+says "JSON: a process named -" 'ok\n-\t1\n\\x2d\t2\n' '{"comm":null,"cid":1};{"comm":"-","cid":2}' connections -o comm,cid --json
+says "blanks of a name are no columns, except in the last" 'ok\na 1 tcp\t2\tb c\n' \
+	'COMM          CID STATE;a\x201\x20tcp   2 b c' connections -o comm,cid,state
+says "a value that is too long" "ok\\n$(head -c 1024 /dev/zero | tr '\0' a)\\t2\\n" \
+	"netobsctl: the reply is incomplete: Protocol error" connections -o comm,cid
+says "a long value does not widen the other rows" "ok\\n$(head -c 1000 /dev/zero | tr '\0' a)\\t2\\nb\\t3\\n" \
+	"$(printf '%-64s CID;%s   2;%-64s   3' COMM "$(head -c 1000 /dev/zero | tr '\0' a)" b)" connections -o comm,cid
+
+# counts NAME LINE: a capture of 8 bytes, and this line behind it, is no capture
+counts() {
+	says "$1" "ok\\n\\x00\\x00\\x00\\x08abcdefgh\\x00\\x00\\x00\\x00$2\\n" \
+		"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
+	check "$1: no file" [ ! -e "$tmp/counted" ]
+}
+counts "counts that no number holds" '{"frames":99999999999999999999999,"bytes":8,"lost":0,"cut":true}'
+counts "a count below 0" '{"frames":0,"bytes":8,"lost":-1,"cut":true}'
+counts "another word than true and false" '{"frames":0,"bytes":8,"lost":0,"cut":maybe}'
+counts "text behind the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
+counts "more frames than the bytes hold" '{"frames":1,"bytes":8,"lost":0,"cut":true}'
+says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost":0,"cut":false}\n' \
+	"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
 
 # All that a terminal may execute: CR, ESC, DEL, C1 as a byte and as UTF-8, a change of direction, NUL.
 hostile='\r\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae\x00'
@@ -91,6 +126,17 @@ endless() {
 endless "an endless line" "netobsctl: the reply is incomplete: a line of it is too long for netobsd" status
 endless "an endless line of a stream" \
 	"netobsctl: the stream broke off: the process listening there is not netobsd: its lines are too long" stream
+
+peer "$tmp/short" 'ok\n' "$tmp/short.log" - "$(yes 1 | head -c 60000)
+"
+is "short lines without end" "$("$build/netobsctl" -s "$tmp/short" status 2>&1 >/dev/null)" \
+	"netobsctl: the reply is incomplete: it is too long for netobsd"
+# shellcheck disable=SC3045 # dash has it
+is "rows without end" \
+	"$(ulimit -v 1500000 && "$build/netobsctl" -s "$tmp/short" connections -o cid 2>&1 | cut -c 1-57)" \
+	"netobsctl: the reply is too long: 1 GiB of memory does no"
+endless "a capture without end" "netobsctl: the capture is larger than 1048576 bytes" write --max-size 1M -w "$tmp/without-end"
+check "a capture without end: no file" [ ! -e "$tmp/without-end" ]
 # The name of a file that another user has left behind.
 mkdir "$tmp/files"
 : >"$tmp/files/$(printf '.\033[31m.jsonl.zst.part')"
@@ -101,6 +147,8 @@ is "the name of a file in an option" "$("$build/netobsctl" -s "$(printf '/\033[3
 
 wait "$drip"
 is "a line that drips" "$(cat "$tmp/dripped")" "netobsctl: the reply is incomplete: no line of it is complete in time"
+wait "$lines"
+is "complete lines that drip" "$(tail -n 1 "$tmp/lined")" "netobsctl: the reply is incomplete: it takes too long"
 wait "$silent"
 is "no reply in time" "$(cat "$tmp/in.time")" "netobsctl: no reply from netobsd within 10 seconds"
 tap_done

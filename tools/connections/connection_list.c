@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connections/connection_list.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -100,13 +99,13 @@ connection_list_count_lines(const char *text)
 	return lines;
 }
 
-/* Splits a line at its tabs, in place; false unless it has a printable value for each column. */
+/* Splits a line at its tabs, in place; false unless it has a printable value of a sensible length for each column. */
 static bool
 connection_list_split_line(char *line, const char **row, unsigned columns)
 {
 	for (unsigned i = 0; i < columns; i++) {
 		row[i] = strsep(&line, "\t");
-		if (row[i] == NULL)
+		if (row[i] == NULL || strlen(row[i]) >= CONNECTION_VALUE_SIZE)
 			return false;
 		for (const char *at = row[i]; *at != '\0'; at++)
 			if (*at < ' ' || *at > '~')
@@ -175,13 +174,17 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 	if (fd < 0)
 		return false;
 	list->time_ns = connection_list_now();
-	list->text = client_read_lines(fd, request->most);
+	list->text = client_read_lines(fd, request->most, sizeof *list->rows + columns->count * sizeof *list->values);
 	if (list->text != NULL && connection_list_split(list, columns, request->most)) {
 		close(fd);
 		return true;
 	}
 	reason = errno;
-	snprintf(error, size, "the reply is incomplete: %s", strerror(reason));
+	if (reason == EMSGSIZE)
+		snprintf(error, size, "the reply is too long: 1 GiB of memory does not hold it; give fewer fields or "
+				      "a condition");
+	else
+		snprintf(error, size, "the reply is incomplete: %s", strerror(reason));
 	close(fd);
 	connection_list_clear(list);
 	errno = reason;
@@ -202,8 +205,18 @@ connection_list_clear(struct connection_list *list)
 bool
 connection_value_is_number(const char *value)
 {
-	return isdigit((unsigned char)value[value[0] == '-']) != 0 && strspn(value, "-0123456789.") == strlen(value) &&
-	       strchr(value, '.') == strrchr(value, '.');
+	static const char digits[] = "0123456789";
+	size_t length;
+
+	value += value[0] == '-';
+	length = strspn(value, digits);
+	if (length == 0 || (value[0] == '0' && length > 1))
+		return false;
+	value += length;
+	if (value[0] != '.')
+		return value[0] == '\0';
+	length = strspn(++value, digits);
+	return length > 0 && value[length] == '\0';
 }
 
 static int
@@ -215,44 +228,48 @@ connection_list_compare_cids(const void *left, const void *right)
 }
 
 static int
-connection_list_compare_values(const struct connection_row *a, const struct connection_row *b)
+connection_list_compare_values(const struct connection_row *a, const struct connection_row *b, unsigned column)
 {
 	if (isnan(a->number) || isnan(b->number))
-		return isnan(a->number) && isnan(b->number) ? strcmp(a->key, b->key)
+		return isnan(a->number) && isnan(b->number) ? strcmp(a->values[column], b->values[column])
 							    : isnan(a->number) - isnan(b->number);
 	return (a->number < b->number) - (a->number > b->number);
 }
 
 /* Equal values stand in the order of connection ids, so that a connection keeps its line in the next table. */
 static int
-connection_list_compare(const void *left, const void *right)
+connection_list_compare(const void *left, const void *right, void *columns)
 {
-	int order = connection_list_compare_values(left, right);
+	const struct connection_columns *of = columns;
+	int order = connection_list_compare_values(left, right, of->sort);
 
 	return order != 0 ? order : connection_list_compare_cids(left, right);
 }
 
 static int
-connection_list_compare_reversed(const void *left, const void *right)
+connection_list_compare_reversed(const void *left, const void *right, void *columns)
 {
 	const struct connection_row *a = left, *b = right;
 
-	return !isnan(a->number) == !isnan(b->number) ? connection_list_compare(b, a) : connection_list_compare(a, b);
+	return !isnan(a->number) == !isnan(b->number) ? connection_list_compare(b, a, columns)
+						      : connection_list_compare(a, b, columns);
 }
 
 void
 connection_list_sort(struct connection_list *list, const struct connection_columns *columns)
 {
+	struct connection_columns by = *columns;
+
 	if (columns->sort >= columns->count || list->count == 0)
 		return;
 	for (size_t i = 0; i < list->count; i++) {
 		struct connection_row *row = &list->rows[i];
+		const char *key = row->values[columns->sort];
 
-		row->key = row->values[columns->sort];
-		row->number = connection_value_is_number(row->key) ? strtod(row->key, NULL) : NAN;
+		row->number = connection_value_is_number(key) ? strtod(key, NULL) : NAN;
 	}
-	qsort(list->rows, list->count, sizeof *list->rows,
-	      columns->reversed ? connection_list_compare_reversed : connection_list_compare);
+	qsort_r(list->rows, list->count, sizeof *list->rows,
+		columns->reversed ? connection_list_compare_reversed : connection_list_compare, &by);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the rates */

@@ -10,6 +10,9 @@
 /* Most fields of a request to netobsd. */
 #define CONNECTION_COLUMNS_MAX 24u
 
+/* Bytes of a value, with its NUL: more than the longest of netobsd. */
+#define CONNECTION_VALUE_SIZE 1024u
+
 /* The fields of a request, in the order of the values of a row. */
 struct connection_columns {
 	unsigned count; /* with cid, start and the field to sort by, if they are not shown */
@@ -32,8 +35,7 @@ struct connection_request {
 struct connection_row {
 	uint64_t cid;
 	const char **values; /* columns->count */
-	const char *key;     /* connection_list_sort(): the value to sort by */
-	double number;	     /* likewise, NAN if it is a text */
+	double number;	     /* connection_list_sort(): the value to sort by, NAN if it is a text */
 };
 
 struct connection_list {

@@ -12,8 +12,11 @@
 #include "tools/connections/connection_list.h"
 #include "tools/control_client.h"
 
-/* Bytes of a value that is text, with its NUL: more than the longest of netobsd. */
-#define CONNECTIONS_TEXT_MAX 1024u
+/* Widest column: a longer value stands out of it, so that no value pads those of all other rows. */
+#define CONNECTIONS_WIDTH_MAX 64
+
+/* Bytes of a value whose blanks are escaped. */
+#define CONNECTIONS_WORD_SIZE (CONNECTION_VALUE_SIZE * FORMAT_PLAIN_BYTE_MAX)
 
 struct connections_run {
 	struct connection_request request;
@@ -26,6 +29,19 @@ struct connections_run {
 
 /* ------------------------------------------------------------------------------------------------------ the lines */
 
+/* The value of a row as it is printed: one word, so that no name forges columns, except in the last column.  `word` has
+ * CONNECTIONS_WORD_SIZE bytes. */
+static const char *
+connections_word(const struct connections_run *run, const struct connection_row *row, unsigned column, char *word)
+{
+	const char *value = row->values[column];
+
+	if (column + 1 == run->columns.shown || strchr(value, ' ') == NULL)
+		return value;
+	*put_word(word, value, strlen(value)) = '\0';
+	return word;
+}
+
 /* The width of a column for printf(3).  Numbers, and "-" for a number, are at the right; nothing follows a text of the
  * last column. */
 static int
@@ -35,13 +51,15 @@ connections_measure(const struct connections_run *run, const struct connection_l
 	size_t numbers = 0, unknown = 0;
 
 	for (size_t row = 0; row < rows; row++) {
-		const char *value = list->rows[row].values[column];
+		char word[CONNECTIONS_WORD_SIZE];
+		const char *value = connections_word(run, &list->rows[row], column, word);
 		int length = (int)strlen(value);
 
 		width = length > width ? length : width;
 		numbers += connection_value_is_number(value);
 		unknown += strcmp(value, "-") == 0;
 	}
+	width = width < CONNECTIONS_WIDTH_MAX ? width : CONNECTIONS_WIDTH_MAX;
 	if (numbers > 0 && numbers + unknown == rows)
 		return width;
 	return column + 1 < run->columns.shown ? -width : 0;
@@ -70,8 +88,12 @@ connections_print_table(const struct connections_run *run, const struct connecti
 		widths[i] = connections_measure(run, list, rows, i);
 	connections_print_titles(run, widths);
 	for (size_t row = 0; row < rows; row++) {
-		for (unsigned i = 0; i < run->columns.shown; i++)
-			printf("%s%*s", i > 0 ? " " : "", widths[i], list->rows[row].values[i]);
+		for (unsigned i = 0; i < run->columns.shown; i++) {
+			char word[CONNECTIONS_WORD_SIZE];
+
+			printf("%s%*s", i > 0 ? " " : "", widths[i],
+			       connections_word(run, &list->rows[row], i, word));
+		}
 		putchar('\n');
 	}
 }
@@ -95,19 +117,14 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 static void
 connections_print_json_text(const char *value)
 {
-	char bytes[CONNECTIONS_TEXT_MAX], json[sizeof bytes * FORMAT_JSON_BYTE_MAX + 8];
-	size_t length;
+	char bytes[CONNECTION_VALUE_SIZE], json[sizeof bytes * FORMAT_JSON_BYTE_MAX + 8];
+	size_t length = format_read_plain(value, bytes);
 
-	/* Only text of another program is longer. */
-	if (strlen(value) >= sizeof bytes) {
-		fputs("null", stdout);
-		return;
-	}
-	length = format_read_plain(value, bytes);
 	printf("\"%.*s\"", (int)(put_json_text(json, bytes, length) - json), json);
 }
 
-/* Prints a value as JSON: numbers except for the name of a process, null for "-". */
+/* Prints a value as JSON: numbers except for the name of a process, null for "-", which a name is not: netobsd
+ * escapes it. */
 static void
 connections_print_json_value(const char *title, const char *value)
 {

@@ -22,7 +22,7 @@ connfs_closed_request(const char *socket, const char *request)
 
 	if (fd < 0)
 		return NULL;
-	text = client_read_lines(fd, 0);
+	text = client_read_lines(fd, 0, 2 * sizeof(struct connfs_closed_end));
 	close(fd);
 	return text;
 }
