@@ -58,7 +58,8 @@ static bool
 write_receive(struct write_transfer *transfer, void *bytes, size_t length)
 {
 	for (size_t used = 0; used < length;) {
-		ssize_t got = client_receive_metered(transfer->fd, (char *)bytes + used, length - used, &transfer->meter);
+		ssize_t got = client_receive_metered(transfer->fd, (char *)bytes + used, length - used,
+						     &transfer->meter);
 
 		if (got == 0 || (got < 0 && errno == ECONNRESET))
 			return write_fail(transfer, "netobsd has ended the reply before the capture was complete",
