@@ -129,6 +129,24 @@ output_file_is_descriptor(const char *path)
 	return false;
 }
 
+/* Ends the last line of a regular file: a run before that ended on a full disk may have left a part of one. */
+static void
+output_file_end_line(const struct output_file *file)
+{
+	char path[32], last = '\n';
+	struct stat status;
+	int fd;
+
+	if (fstat(file->fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+		return;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC); /* the first one is for writing only */
+	if (fd >= 0 && pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n')
+		(void)!write(file->fd, "\n", 1);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Whether an open descriptor may be written, if it is one.  Another opening of it could be: a closed standard stream is
  * /dev/null, opened for reading. */
 static bool
@@ -161,6 +179,8 @@ output_file_open_path(struct output_file *file, bool append, char error[OUTPUT_P
 	if (!append && (!exists || S_ISREG(status.st_mode)) && !output_file_is_descriptor(file->path))
 		return output_file_create(file, error);
 	file->fd = output_path_open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, error);
+	if (file->fd >= 0 && append)
+		output_file_end_line(file);
 	return file->fd >= 0;
 }
 

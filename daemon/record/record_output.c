@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/base/output.h"
@@ -24,6 +25,9 @@
 
 /* Longest wait at the end of a live run for output that is not read, ms. */
 #define FINISH_MS 400
+
+/* Time between two attempts to write to a full disk, ns. */
+#define FULL_NS 100000000u
 
 struct record_output {
 	pthread_mutex_t mutex;
@@ -155,14 +159,22 @@ record_output_free(struct record_output *output)
 
 /* --------------------------------------------------------------------------------------------------------- writing */
 
+static uint64_t full_until; /* monotonic time before which a full disk is not tried again, ns; 0: it is not full */
+
 /* A full disk is waited for like a reader that does not read: lines are dropped meanwhile, and a part of one is
  * completed later. */
 static ssize_t
 record_output_write_live(int fd, const void *from, size_t size)
 {
-	ssize_t done = output_write(fd, from, size);
+	ssize_t done = -1;
 
+	errno = EAGAIN;
+	if (full_until != 0 && clock_monotonic_ns() < full_until)
+		return -1;
+	full_until = 0;
+	done = output_write(fd, from, size);
 	if (done < 0 && (errno == ENOSPC || errno == EDQUOT)) {
+		full_until = clock_monotonic_ns() + FULL_NS;
 		log_warning("cannot write records: %s; lines are dropped until there is space", strerror(errno));
 		errno = EAGAIN;
 	}

@@ -25,10 +25,12 @@ is "client and server, and the end" "$(sed -n 's/.* TCP *\([^ ]*\):[0-9]* *\([^ 
 	"10.77.0.1 10.77.0.2:7301 fin [fd77::2] [fd77::1]:7302 fin "
 
 for port in 7303 7307; do
+	printf '{"torn":' >>"$tmp/file"
 	observe "$near" 1 -i near0 --records="$tmp/file" --records-where 'protocol == 6'
 	converse "$far" "$near" 10.77.0.2 "$port"
 	finish
 done
+is "a line that a full disk has cut is ended first" "$(grep -c '^{"torn":$' "$tmp/file")" 2
 is "a file is appended to, run by run" "$(grep -cE '"cr_server_port":730[37],.*"cr_reason":"fin"' "$tmp/file")" 2
 rm "$tmp/file"
 
