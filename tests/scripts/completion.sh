@@ -71,6 +71,24 @@ is "netobsctl: a hostile name is not offered" "$(completed "$conf/netobsctl.bash
 	tr ' ' '\n' | grep -v '^--' | paste -s -d ' ' -)" "web"
 # shellcheck disable=SC2016 # the name of a formula
 is "netobsd: a hostile name is not offered" "$(completed "$conf/netobs.bash-completion" _netobsd netobsd --formula 'x$(touch${IFS}$EXPANDED) = tcp-send' --print = x)" ""
+# A server that sends without end, and one that sends nothing.
+mkdir "$tmp/endless" "$tmp/silent"
+printf '#!/bin/sh\necho FORMULA\nexec yes "web config"\n' >"$tmp/endless/netobsctl"
+printf '#!/bin/sh\nexec tail -f /dev/null\n' >"$tmp/silent/netobsctl"
+printf '#!/bin/sh\nexec yes "{\\"formula\\":\\"web\\"}"\n' >"$tmp/endless/json"
+chmod +x "$tmp/endless/netobsctl" "$tmp/endless/json" "$tmp/silent/netobsctl"
+# ends FUNCTION...: whether a completion ends, with at most 100,000 bytes
+ends() {
+	timeout 60 bash -c '. "$1"; call=$2; shift 2; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); "$call"; echo "${COMPREPLY[*]}"' bash "$@" \
+		>"$tmp/offered" && [ "$(wc -c <"$tmp/offered")" -lt 100000 ]
+}
+for server in endless silent; do
+	check "netobsctl: a server that is $server" ends "$conf/netobsctl.bash-completion" _netobsctl "$tmp/$server/netobsctl" undefine ''
+done
+mv "$tmp/endless/json" "$tmp/endless/netobsctl"
+for server in endless silent; do
+	PATH=$tmp/$server:$PATH check "netobs: a server that is $server" ends "$conf/netobs-scripts.bash-completion" _netobs "$netobs" hosts -F ''
+done
 # Interfaces, in a directory in place of /sys/class/net.
 mkdir "$tmp/net"
 : >"$tmp/net/br-0:1@2.3"

@@ -189,6 +189,39 @@ complains "a misspelt name" "no script is called cons (did you mean conns?)" con
 complains "a file that does not exist" "cannot read nonsense.pcap" conns nonsense.pcap
 complains "a file without extension that does not exist" "cannot read nonsense; if it is an expression, give a capture" \
 	conns nonsense
+complains "a file with other characters that does not exist" "cannot read no such (file; if it is an expression, give a capture" \
+	conns 'no such (file'
+complains "a path with other characters that does not exist" "cannot read ./no such (file" conns './no such (file'
+
+# Files in the working directory whose names are words of an expression.
+mkdir "$tmp/planted"
+cp "$captures/questions.pcap" "$tmp/planted/server_port == 21"
+cp "$captures/questions.pcap" "$tmp/planted/server_port"
+cp "$captures/questions.pcap" "$tmp/planted/plain"
+ln -s "$home" "$tmp/planted/good.pcap"
+mkfifo "$tmp/planted/21"
+# planted ARGUMENT...: the port and the reason of connections
+planted() {
+	(cd "$tmp/planted" && timeout 60 "$netobs" conns "$@" -o server_port,reason 2>/dev/null | values)
+}
+is "an expression is no file of this name" "$(planted good.pcap 'server_port == 21'; planted 'server_port == 21' good.pcap)" "21 fin
+21 fin"
+is "nor are its words" "$(planted server_port == 21 good.pcap)" "21 fin"
+is "which is said" "$(cd "$tmp/planted" && "$netobs" conns good.pcap 'server_port == 21' 2>&1 >/dev/null)" \
+	"netobs: server_port == 21 is not taken for the file of this name; for the file give ./server_port == 21 or -r server_port == 21"
+is "it is with ./, with -r and alone" "$(cd "$tmp/planted" && for file in './server_port == 21' -r"server_port == 21" plain; do
+	case $file in
+	-r*) set -- -r "${file#-r}" ;;
+	*) set -- "$file" ;;
+	esac
+	"$netobs" conns "$@" | cksum
+done | sort -u)" "$("$netobs" conns "$captures/questions.pcap" | cksum)"
+newline='
+'
+ln -s "$home" "$tmp/planted/a$newline"
+ln -s "$captures/questions.pcap" "$tmp/planted/a"
+is "a line break at the end of a file name" "$(cd "$tmp/planted" && "$netobs" conns -r "a$newline" | cksum)" "$(cksum <"$tmp/all")"
+
 complains "a process id that is none" "PID is a number, not nonsense" conns -p nonsense
 complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
 complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305

@@ -114,6 +114,15 @@ fi
 is "--print with a D script of the user" "$("$netobs" "$top/scripts/d/hosts.d" "$questions" --print 2>&1 | awk '{ print $2 }' | sort -u)" \
 	"ip-receive
 ip-send"
+mkdir "$tmp/planted"
+mkfifo "$tmp/planted/8080" "$tmp/planted/word"
+ln -s "$home" "$tmp/planted/good.pcap"
+printf 'usdt:x:netobs:tcp__send { }\n' >"$tmp/planted/mine.bt"
+# Files of these names would be opened, and never have a writer.
+for words in "webconn good.pcap 8080" "./mine.bt word good.pcap"; do
+	# shellcheck disable=SC2086
+	check "a file whose name is an argument: $words" sh -c 'cd "$1" && shift && timeout 60 "$@"' sh "$tmp/planted" "$netobs" $words --print
+done
 fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense
 
 is "--print behind a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \

@@ -137,6 +137,24 @@ on_lo() {
 	deliver timeout 240 unshare --net python3 "$top/tests/scripts/netobs_live.py" "$on_lo_traffic" "$tmp" "$@"
 }
 
+# SIGKILL of netobs, or of its process group: nothing of it is left.
+# gone: whether no netobsd, no file and no other process of this environment are left
+gone() {
+	none_left && [ -z "$(ls "$tmp/files")" ] && ! grep -s -q -x -z -F "TMPDIR=$tmp/files" /proc/[0-9]*/environ
+}
+mkdir "$tmp/files"
+for target in '' -; do
+	TMPDIR=$tmp/files setsid "$netobs" "$tmp/end.bt" - <"$tmp/endless" >"$tmp/out" 2>"$tmp/err" &
+	killed=$!
+	exec 4>"$tmp/endless"
+	cat "$home" >&4
+	check "the capture is observed" wait_for test -s "$tmp/out"
+	kill -s KILL -- "$target$killed"
+	wait "$killed" 2>/dev/null
+	check "SIGKILL of netobs${target:+ and its process group}: nothing is left" wait_for gone
+	exec 4>&-
+done
+
 if have python3 ip && unshare --net true 2>/dev/null; then
 	on_lo datagrams '' sh -c "'$netobs' ipio -i lo | head -n 3 >'$tmp/lines'"
 	is "netobs ipio -i lo | head -n 3: three lines" "$(wc -l <"$tmp/lines" | tr -d ' ')" 3

@@ -148,8 +148,19 @@ else
 		"netobs: netobsctl, which lists the connections of netobsd, is not found"
 	is "translate: a netobsd of another user in the working directory" "$(elsewhere "$tmp/scripts/translate" -b /dev/null)" \
 		"translate: netobsd is not found: build it, or set NETOBSD to its path"
-	chown 0 "$tmp/shared/netobsd"
-	is "one of the user" "$(elsewhere "$tmp/scripts/netobs" hosts "$top/README.md" --print)" executed
+	# A link to a program of root would run what is given to netobsd, the capture among it.
+	echo 'echo executed' >"$tmp/shared/trace.pcap"
+	for program in netobsd netobsctl netobs-report; do
+		ln -s -f /bin/sh "$tmp/shared/$program"
+	done
+	is "links to programs of root in a directory of root" "$(elsewhere "$tmp/scripts/netobs" conns trace.pcap
+		elsewhere "$tmp/scripts/netobs" report trace.pcap
+		elsewhere "$tmp/scripts/netobs" conns
+		elsewhere "$tmp/scripts/translate" -b trace.pcap)" \
+		"netobs: netobsd is not found: build it, or set NETOBSD to its path
+netobs: netobs-report, which makes the page, is not found: build it
+netobs: netobsctl, which lists the connections of netobsd, is not found
+translate: netobsd is not found: build it, or set NETOBSD to its path"
 fi
 is "translate: the path of a program" "$(NETOBSD="$tmp/with blank/netobsd" "$top/scripts/translate" -b /dev/null 2>&1)" \
 	"translate: $tmp/with blank/netobsd: a tracer cannot attach to a path with blanks or other characters than A-Z a-z 0-9 _ . / + @ -"
