@@ -142,7 +142,8 @@ watch_disarm_timer(struct watch *timer)
 	event_del(timer->event);
 }
 
-/* libevent calls this once for each signal that has arrived; an event that is active already does not become so again. */
+/* libevent calls this once for each signal that has arrived; an event that is active already does not become so
+ * again. */
 static void
 loop_on_signal(evutil_socket_t number, short what, void *context)
 {

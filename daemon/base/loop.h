@@ -37,8 +37,8 @@ void watch_disarm_timer(struct watch *timer);
  * turn of the loop.  NULL if it cannot be watched. */
 struct watch *loop_watch_signal(struct loop *loop, int number, loop_callback *callback, void *context);
 
-/* As loop_watch_signal(), for a signal that ends the process, which goes before all other events: from its arrival on, loop_stop_requested() is true, even
- * while the loop does not run.  Code that waits outside the loop checks it. */
+/* As loop_watch_signal(), for a signal that ends the process, which goes before all other events: from its arrival on,
+ * loop_stop_requested() is true, even while the loop does not run.  Code that waits outside the loop checks it. */
 struct watch *loop_watch_stop_signal(struct loop *loop, int number, loop_callback *callback, void *context);
 bool loop_stop_requested(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -29,12 +30,27 @@ gzip_clamp_to_uint(size_t n)
 	return n < UINT_MAX ? (uInt)n : UINT_MAX;
 }
 
+/* Skips zeros behind a member: tapes and block devices fill the last block with them, and gzip(1) ignores them.
+ * Whether nothing else is left in the buffer. */
+static bool
+gzip_skip_zeros(struct decompress_buffers *buffers)
+{
+	while (buffers->in_left > 0 && *buffers->in == 0) {
+		buffers->in++;
+		buffers->in_left--;
+	}
+	return buffers->in_left == 0;
+}
+
 static enum decompress_result
 gzip_step(void *state, struct decompress_buffers *buffers)
 {
 	struct gzip *gzip = state;
-	uInt in = gzip_clamp_to_uint(buffers->in_left), out = gzip_clamp_to_uint(buffers->out_left);
+	uInt in, out = gzip_clamp_to_uint(buffers->out_left);
 
+	if (gzip->last == Z_STREAM_END && gzip_skip_zeros(buffers))
+		return DECOMPRESS_END;
+	in = gzip_clamp_to_uint(buffers->in_left);
 	/* A file may consist of several gzip members (RFC 1952 section 2.2). */
 	if (gzip->last == Z_STREAM_END && inflateReset(&gzip->stream) != Z_OK)
 		return DECOMPRESS_ERROR;

@@ -268,6 +268,15 @@ for path in /dev/fd/6 /proc/self/fd/6; do
 		"0 $("$netobsd" -r "$file" --print=udp-send | wc -l)"
 done
 
+{
+	gzip -c "$file"
+	head -c 300000 /dev/zero
+} >"$tmp/padded.gz"
+"$netobsd" -r "$file" --print >"$tmp/wanted"
+"$netobsd" -r "$tmp/padded.gz" --print >"$tmp/out" 2>"$tmp/err"
+is "zeros behind gzip data" "$? $(cat "$tmp/err")" "0 "
+check "zeros behind gzip data: all is observed" cmp "$tmp/wanted" "$tmp/out"
+
 # A pipe that stays open: frames are reported at once, and signals are handled.
 mkfifo "$tmp/fifo"
 "$netobsd" -r "$tmp/fifo" --print=udp-send >"$tmp/out" 2>"$tmp/err" &

@@ -28,6 +28,8 @@ python3 -c 'import ctypes; raise SystemExit(ctypes.CDLL(None).syscall(444, None,
 landlock=$?
 bpf=$(python3 -c 'import ctypes; print(ctypes.CDLL("libseccomp.so.2").seccomp_syscall_resolve_name(b"bpf"))')
 : >"$tmp/tried"
+socket=$(mktemp -u /tmp/XXXX) # of as many bytes as fit into an address that may be bound
+at_end "rm -f '$socket'"
 
 # observe COMMAND...: netobsd on the loopback interface in the background, $pid, confined; its socket is $high
 observe() {
@@ -82,6 +84,8 @@ commands() {
 		set {long}(\$m + 168) = 1
 		set {short}(\$m + 400) = 1
 		set {char}(\$m + 300) = 10
+		set {short}(\$m + 440) = 1
+		set {char[10]}(\$m + 442) = "$socket"
 		set {int}(\$m + 403) = $$
 		set {long}(\$m + 516) = \$m + 128
 		set {long}(\$m + 524) = 1
@@ -157,6 +161,15 @@ sending_calls() {
 
 observe "$netobsd"
 before=$(sent)
+user=$(awk '$1 == "Uid:" { print $2 }' "/proc/$pid/status")
+group=$(awk '$1 == "Gid:" { print $2 }' "/proc/$pid/status")
+setpriv --reuid "$user" --regid "$group" --clear-groups tail -f /dev/null &
+victim=$!
+at_end "kill $victim"
+begun_victim() {
+	[ "$(cat "/proc/$victim/comm")" = tail ]
+}
+wait_for begun_victim
 {
 	sending_calls send refused
 	cat <<-EOF
@@ -196,6 +209,7 @@ before=$(sent)
 		change-file refused chmod("$tmp/file.pcap", 0666)
 		change-file refused chown("$tmp/file.pcap", 0, 0)
 		change-file refused truncate("$tmp/file.pcap", (long)0)
+		change-file enclosed bind(((int (*)())socket)(1, 0x80002, 0), \$m + 440, 12)
 		read-private refused open("/etc/shadow", 0)
 		read-private refused open("/root/.ssh/id_rsa", 0)
 		read-private refused open("/root/.ssh", 0)
@@ -212,15 +226,18 @@ before=$(sent)
 		regain refused setgroups((long)0, (long)0)
 		see-frames allowed setsockopt($high, 1, 26, \$m + 64, 16)
 		write-open allowed write(1, \$m + 300, (long)1)
+		write-open allowed fcntl(1, 4, 0)
 		read-allowed allowed open("/etc/passwd", 0)
 		read-allowed allowed open("/sys/class/net/lo/mtu", 0)
 		read-allowed enclosed open("/usr/bin/env", 0)
+		read-allowed enclosed open("/proc/$victim/environ", 0)
 		look allowed access("/usr/bin/env", 0)
 		ask allowed socket(16, 3, 0)
 		ask allowed socket(16, 3, 4)
 		name-socket allowed bind(((int (*)())socket)(1, 0x80002, 0), \$m + 400, 12)
 		thread
 		read-by-thread allowed open("/usr/bin/env", 0)
+		read-by-thread allowed open("/proc/$victim/environ", 0)
 		read-by-thread refused open("/etc/shadow", 0)
 		read-by-thread refused write($high, \$m + 300, (long)40)
 	EOF
@@ -320,6 +337,7 @@ finish
 observe python3 "$top/tests/service/without_landlock.py" "$netobsd"
 intrude "without Landlock" <<-EOF
 	without-landlock allowed open("/usr/bin/env", 0)
+	without-landlock allowed bind(((int (*)())socket)(1, 0x80002, 0), \$m + 440, 12)
 	without-landlock refused open("/etc/shadow", 0)
 	without-landlock refused open("/dev/null", 2)
 	without-landlock refused kill($$, 0)
