@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -42,38 +43,81 @@ walk_close(int fd)
 	errno = error;
 }
 
-/* Whether other users can create entries of the directory, and not replace those of this user. */
 static bool
-directory_is_shared(const struct stat *directory)
+user_is_trusted(uid_t uid)
 {
-	return (directory->st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+	return uid == 0 || uid == geteuid();
 }
 
-/* Whether an entry of a directory, which is open, may be followed or written. */
+/* Whether this is the user for whom sudo runs this program: an environment that another user has made does not count. */
 static bool
-walk_check_entry(const struct output_walk *walk, const char *name, const struct stat *entry)
+user_is_caller(uid_t uid)
 {
+	const char *caller = secure_getenv("SUDO_UID");
+	char text[32];
+
+	snprintf(text, sizeof text, "%lu", (unsigned long)uid);
+	return caller != NULL && strcmp(caller, text) == 0;
+}
+
+/* Whether users other than root and this one can make entries of the directory.  The owner of the root directory is
+ * root, also where the user namespace has no such user. */
+static bool
+directory_is_open(const struct stat *directory)
+{
+	struct stat root;
+
+	if ((directory->st_mode & S_IWOTH) != 0)
+		return true;
+	if ((directory->st_mode & S_IWGRP) != 0 && directory->st_gid != 0 && directory->st_gid != getegid())
+		return true;
+	return !user_is_trusted(directory->st_uid) && (stat("/", &root) != 0 || directory->st_uid != root.st_uid);
+}
+
+/* Whether an entry of a directory that is open to other users may be used although it belongs to this user. */
+static bool
+owner_is_accepted(const struct stat *directory, const struct stat *entry)
+{
+	if (user_is_trusted(entry->st_uid))
+		return true;
+	if (S_ISLNK(entry->st_mode))
+		return false;
+	if (entry->st_uid == directory->st_uid)
+		return true;
+	return S_ISDIR(entry->st_mode) && ((directory->st_mode & S_IWOTH) == 0 || user_is_caller(entry->st_uid));
+}
+
+/* Whether an entry of the directory reached may be followed, entered or opened with the flags. */
+static bool
+walk_check_entry(const struct output_walk *walk, const char *name, const struct stat *entry, int flags)
+{
+	bool one_name = S_ISLNK(entry->st_mode) || (S_ISREG(entry->st_mode) && (flags & O_PATH) == 0), accepted;
 	struct stat directory;
-	bool foreign;
+	const char *writers;
 
 	if (fstat(walk->directory, &directory) != 0)
 		return walk_fail(walk) == 0;
-	if (!directory_is_shared(&directory) || S_ISDIR(entry->st_mode))
+	if (!directory_is_open(&directory) || strcmp(name, "..") == 0)
 		return true;
-	foreign = entry->st_uid != 0 && entry->st_uid != geteuid() && entry->st_uid != directory.st_uid;
-	if (!foreign && (!S_ISREG(entry->st_mode) || entry->st_nlink <= 1))
+	accepted = owner_is_accepted(&directory, entry);
+	if (accepted && (!one_name || entry->st_nlink <= 1))
 		return true;
 	errno = EACCES;
-	if (foreign)
+	writers = (directory.st_mode & S_IWOTH) != 0 ? "every user" : "another user";
+	if (!accepted)
 		snprintf(walk->error, OUTPUT_PATH_ERROR_MAX,
-			 "%.200s is a %s of user %lu in a directory that every user can write; remove it, or use "
-			 "another directory",
-			 name, S_ISLNK(entry->st_mode) ? "symbolic link" : "file", (unsigned long)entry->st_uid);
+			 "%.200s is a %s of user %lu in a directory that %s can write; remove it, or use another "
+			 "directory",
+			 name,
+			 S_ISLNK(entry->st_mode)   ? "symbolic link"
+			 : S_ISDIR(entry->st_mode) ? "directory"
+						   : "file",
+			 (unsigned long)entry->st_uid, writers);
 	else
 		snprintf(walk->error, OUTPUT_PATH_ERROR_MAX,
-			 "%.200s has further names (hard links), in a directory that every user can write; remove it, "
-			 "or use another directory",
-			 name);
+			 "%.200s has further names (hard links), in a directory that %s can write; remove it, or use "
+			 "another directory",
+			 name, writers);
 	return false;
 }
 
@@ -157,7 +201,7 @@ walk_open_existing(const struct output_walk *walk, const char *name, int flags)
 			walk_close(fd);
 		return walk_fail(walk);
 	}
-	good = walk_check_entry(walk, name, &named);
+	good = walk_check_entry(walk, name, &named, flags);
 	walk_close(fd);
 	if (!good)
 		return -1;
@@ -213,9 +257,15 @@ walk_step(struct output_walk *walk, int flags, int *result)
 		return false;
 	fd = openat(walk->directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &entry) == 0 && S_ISLNK(entry.st_mode) && !walk_in_procfs(walk)) {
-		good = walk_check_entry(walk, name, &entry) && walk_follow(walk, fd);
+		good = walk_check_entry(walk, name, &entry, flags) && walk_follow(walk, fd);
 		walk_close(fd);
 		return good;
+	}
+	if (fd >= 0 && !last && S_ISDIR(entry.st_mode)) {
+		if (walk_check_entry(walk, name, &entry, flags))
+			return walk_enter(walk, fd);
+		walk_close(fd);
+		return false;
 	}
 	good = fd < 0 || !S_ISLNK(entry.st_mode);
 	if (fd >= 0)
@@ -266,6 +316,29 @@ output_path_split(const char *path, char directory[PATH_MAX], const char **name)
 	else
 		snprintf(directory, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 	return true;
+}
+
+bool
+output_path_resolve(const char *path, char resolved[PATH_MAX], char error[OUTPUT_PATH_ERROR_MAX])
+{
+	char descriptor[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
+	int fd = output_path_open(path, O_PATH, error);
+	ssize_t length;
+
+	if (fd < 0)
+		return false;
+	snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", fd);
+	length = readlink(descriptor, resolved, PATH_MAX);
+	if (length == PATH_MAX) {
+		errno = ENAMETOOLONG;
+		length = -1;
+	}
+	if (length < 0)
+		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
+	else
+		resolved[length] = '\0';
+	walk_close(fd);
+	return length >= 0;
 }
 
 int

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens what is written, and its directory.  In a directory with the sticky bit that every user can write, such as
- * /tmp, other users can prepare what a known name leads to, and have root write there.  In such a directory these are
- * refused, whether the kernel refuses them (fs.protected_symlinks, fs.protected_hardlinks, fs.protected_regular,
- * fs.protected_fifos) or not: a symbolic link on the path, or an existing file, FIFO or device, that belongs neither to
- * root, nor to this user, nor to the owner of the directory; and an existing file that has a second name.
+ * Opens what is written, and its directory.  Where other users can make entries of a directory, they can prepare what a
+ * known name leads to, and have root write there.  Such a directory belongs neither to root nor to this user, or every
+ * user can write it, such as /tmp, or a group can that is neither root's nor that of this process.  In it these are
+ * refused, whether the kernel refuses them (fs.protected_symlinks and the like) or not:
+ *
+ * - a symbolic link on the path that belongs neither to root nor to this user;
+ * - an existing file, FIFO or device that belongs neither to these two nor to the owner of the directory;
+ * - if every user can write the directory, a directory that belongs neither to these three nor to the user who has
+ *   started the program by sudo(8);
+ * - a link, or an existing file, that has a second name.
  */
 #ifndef NETOBS_PATHS_OUTPUT_PATH_H
 #define NETOBS_PATHS_OUTPUT_PATH_H
@@ -21,6 +26,10 @@
 /* As open(2); O_CLOEXEC is added.  O_CREAT creates a file with OUTPUT_FILE_MODE if none exists.  The last component may
  * be a link of /proc, as /dev/stdout leads to.  -1 on failure, with errno, and `error` set to the reason. */
 int output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_MAX]);
+
+/* Finds the absolute path without symbolic links of what exists, which is neither read nor written and may have several
+ * names.  False with errno and `error` as above. */
+bool output_path_resolve(const char *path, char resolved[PATH_MAX], char error[OUTPUT_PATH_ERROR_MAX]);
 
 /* Finds the directory of a path, "." if the path is only a name; `name` is set to the last component, a part of the path.
  * False with ENAMETOOLONG if the path has PATH_MAX bytes or more. */

@@ -26,9 +26,7 @@ private_copy_make(struct private_copy *copy, const char *parent, char error[SLOT
 	char absolute[PATH_MAX];
 
 	*copy = (struct private_copy){.alive = -1, .done = -1, .shell = -1};
-	if (realpath(parent, absolute) == NULL)
-		return slot_image_fail(error, parent, strerror(errno));
-	if (!slot_path_check_directory(absolute, error))
+	if (!slot_path_resolve(parent, absolute, error) || !slot_path_check_directory(absolute, error))
 		return false;
 	if (snprintf(copy->directory, sizeof copy->directory, "%s/netobs-XXXXXX", absolute) >=
 	    (int)sizeof copy->directory)

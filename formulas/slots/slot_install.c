@@ -113,8 +113,8 @@ slot_file_make_directory(const char *directory, char error[SLOT_ERROR_MAX])
 
 	memcpy(parent, length > 0 ? directory : ".", length > 0 ? length : 1);
 	parent[length > 0 ? length : 1] = '\0';
-	if (realpath(parent, absolute) == NULL)
-		return slot_image_fail(error, parent, strerror(errno));
+	if (!slot_path_resolve(parent, absolute, error))
+		return false;
 	if (!slot_path_check_directory(absolute, error))
 		return false;
 	if (snprintf(created, sizeof created, "%s/%s", absolute, name) >= PATH_MAX)
@@ -139,14 +139,10 @@ slot_file_prepare_directory(const char *path, char resolved[PATH_MAX], char erro
 		return slot_image_fail(error, path, "not a path below a directory");
 	memcpy(directory, path, length);
 	directory[length] = '\0';
-	if (realpath(directory, absolute) == NULL) {
-		if (errno != ENOENT)
-			return slot_image_fail(error, directory, strerror(errno));
-		if (!slot_file_make_directory(directory, error))
-			return false;
-		if (realpath(directory, absolute) == NULL)
-			return slot_image_fail(error, directory, strerror(errno));
-	}
+	if (!slot_path_resolve(directory, absolute, error) &&
+	    (errno != ENOENT || !slot_file_make_directory(directory, error) ||
+	     !slot_path_resolve(directory, absolute, error)))
+		return false;
 	if (snprintf(resolved, PATH_MAX, "%s%s", absolute, slash) >= PATH_MAX)
 		return slot_image_fail(error, path, strerror(ENAMETOOLONG));
 	return slot_path_check_directory(absolute, error);

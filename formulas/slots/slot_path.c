@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "formulas/slots/slot_image.h"
+#include "paths/output_path.h"
 
 /* NULL if only root and this user can replace the entries of a directory; otherwise what is wrong. */
 static const char *
@@ -111,6 +112,20 @@ slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX])
 	if (parent >= 0)
 		close(parent);
 	return fd;
+}
+
+bool
+slot_path_resolve(const char *path, char resolved[PATH_MAX], char error[SLOT_ERROR_MAX])
+{
+	char reason[OUTPUT_PATH_ERROR_MAX];
+	int number;
+
+	if (output_path_resolve(path, resolved, reason))
+		return true;
+	number = errno;
+	slot_image_fail(error, path, reason);
+	errno = number;
+	return false;
 }
 
 const char *

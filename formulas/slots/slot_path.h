@@ -3,7 +3,13 @@
 #ifndef NETOBS_FORMULAS_SLOTS_SLOT_PATH_H
 #define NETOBS_FORMULAS_SLOTS_SLOT_PATH_H
 
+#include <limits.h>
+
 #include "formulas/slots/slot_notes.h"
+
+/* Finds the absolute path without symbolic links of what exists.  False, with errno and a reason, on failure, also if
+ * another user can have prepared a link on the path; see output_path.h. */
+bool slot_path_resolve(const char *path, char resolved[PATH_MAX], char error[SLOT_ERROR_MAX]);
 
 /* Opens the last component of an absolute path without symbolic links, "." and "..", if only root and this user can
  * replace the entries of each directory before it.  Devices, FIFOs and sockets are not opened, nor a file with a

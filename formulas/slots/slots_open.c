@@ -94,7 +94,11 @@ slots_unmap(struct slots *slots)
 static bool
 slots_map(struct slots *slots, const char *path, char error[SLOT_ERROR_MAX])
 {
-	slots->path = realpath(path, NULL);
+	char absolute[PATH_MAX];
+
+	if (!slot_path_resolve(path, absolute, error))
+		return false;
+	slots->path = strdup(absolute);
 	if (slots->path == NULL)
 		return slot_image_fail(error, path, strerror(errno));
 	if (slots_open_file(slots, error) && slots_load(slots, error))

@@ -26,13 +26,14 @@ is "records, excerpt, captures of --split and their list: for the user and the g
 (umask 077 && written "$tmp/private")
 is "a stricter umask stays" "$(modes "$tmp/private")" "600 5"
 
-# refused NAME PROGRAM ARGUMENT...: the message names the link
+kind="symbolic link"
+# refused NAME PROGRAM ARGUMENT...: the message names the link, or another $kind
 refused() {
 	refused_name=$1
 	shift
 	timeout 60 "$@" >"$tmp/out" 2>"$tmp/err"
 	is "$refused_name: status" $? 1
-	check "$refused_name: message" grep -q "is a symbolic link of user 65534 in a directory that every user can write; \
+	check "$refused_name: message" grep -q "is a $kind of user 65534 in a directory that every user can write; \
 remove it, or use another directory" "$tmp/err"
 	is "$refused_name: nothing is written" "$(find "$tmp/victim" -type f)" ""
 }
@@ -52,6 +53,18 @@ if [ "$(id -u)" -eq 0 ]; then
 	refused "a temporary file" env TMPDIR="$tmp/shared/directory" "$netobsd" -r "$file" --records
 	refused "a temporary file of a report" env TMPDIR="$tmp/shared/directory" "$build/netobs-report" --netobsd "$netobsd" \
 		-i lo --for 1s
+	# A directory of another user, and in it a link to where root shall write.
+	kind=directory
+	mkdir "$tmp/shared/theirs"
+	ln -s ../../victim/file "$tmp/shared/theirs/rec.json"
+	chown -h 65534 "$tmp/shared/theirs" "$tmp/shared/theirs/rec.json"
+	refused "records of an interface, below a directory" "$netobsd" -i lo --all-owners --records="$tmp/shared/theirs/rec.json"
+	refused "records, below a directory" "$netobsd" -r "$file" --records="$tmp/shared/theirs/new"
+	refused "an excerpt, below a directory" "$netobsd" -r "$file" --record "dns-query=$tmp/shared/theirs/new"
+	refused "--split, below a directory" "$netobsd" -r "$file" --split 2 -w "$tmp/shared/theirs/new"
+	refused "netobsctl stream, below a directory" "$build/netobsctl" stream --dir "$tmp/shared/theirs"
+	kind="symbolic link"
+	refused "--install-formulas" "$netobsd" --install-formulas "$tmp/shared/directory/formulas.so"
 	chown -h 0 "$tmp/shared/directory"
 	"$netobsd" -r "$file" --records="$tmp/shared/directory/file"
 	check "a link of root leads on" [ -s "$tmp/victim/file" ]

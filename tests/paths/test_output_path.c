@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What other users prepare in a directory that all can write is neither followed nor written; what root or this user
- * has prepared is, there and elsewhere. */
+/* What other users prepare in a directory where they can make entries is neither followed nor written; what root or
+ * this user has prepared is, there and elsewhere. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -170,6 +170,102 @@ test_files(void **state)
 }
 
 static void
+make_directory(const char *path, mode_t mode, uid_t owner, gid_t group)
+{
+	assert_int_equal(mkdir(path, 0755) | chown(path, owner, group) | chmod(path, mode), 0);
+}
+
+/* What another user has made in a shared directory is no place for files of root. */
+static void
+test_directories_in_shared(void **state)
+{
+	char name[16];
+
+	(void)state;
+	require_root();
+	make_directory("shared/theirs", 0755, OTHER, 0);
+	assert_refused("shared/theirs/new", APPEND,
+		       "theirs is a directory of user 65534 in a directory that every user");
+	assert_refused("shared/theirs/../../own/new", APPEND, "theirs is a directory of user 65534");
+	assert_refused("shared/theirs", O_PATH | O_DIRECTORY, "theirs is a directory of user 65534");
+	assert_refused("own/../shared/theirs/", O_RDONLY | O_DIRECTORY, "theirs is a directory of user 65534");
+	snprintf(name, sizeof name, "%d", OTHER);
+	assert_int_equal(setenv("SUDO_UID", name, 1), 0); /* the user who asked root to write there */
+	assert_true(opens("shared/theirs/new", APPEND));
+	make_link("../../own/victim", "shared/theirs/link", OTHER);
+	assert_refused("shared/theirs/link", APPEND, "link is a symbolic link of user 65534");
+	assert_int_equal(setenv("SUDO_UID", "65533", 1), 0);
+	assert_refused("shared/theirs/other", APPEND, "theirs is a directory of user 65534");
+	assert_int_equal(unsetenv("SUDO_UID"), 0);
+	make_directory("shared/ours", 0755, 0, 0);
+	assert_true(opens("shared/ours/new", APPEND));
+	assert_int_equal(chown("shared", OTHER, (gid_t)-1), 0);
+	assert_true(opens("shared/theirs/other", APPEND));
+}
+
+/* Root writes in the home of a user, and is led nowhere else. */
+static void
+test_directories_of_others(void **state)
+{
+	static const char *const places[] = {"home", "team"};
+	char path[PATH_MAX];
+
+	(void)state;
+	require_root();
+	make_directory("home", 0755, OTHER, OTHER);
+	make_directory("team", 02775, 0, OTHER);
+	make_file("own/victim", 0);
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+		assert_int_equal(chdir(places[i]), 0);
+		make_directory("sub", 0755, OTHER, OTHER);
+		assert_true(opens("sub/new", APPEND));
+		assert_true(opens("new", APPEND));
+		assert_true(opens("new", APPEND)); /* root's own file */
+		make_link("../own/victim", "link", OTHER);
+		assert_refused("link", APPEND,
+			       "link is a symbolic link of user 65534 in a directory that another user");
+		make_link("../own", "directory", OTHER);
+		assert_refused("directory/victim", APPEND, "directory is a symbolic link of user 65534");
+		assert_int_equal(link("../own/victim", "linked"), 0);
+		assert_refused("linked", APPEND, "linked has further names");
+		make_link("../own/victim", "root", 0);
+		assert_true(output_path_resolve("linked", path, error)); /* nothing is written */
+		assert_int_equal(unlink("linked"), 0);
+		assert_true(opens("root", APPEND));
+		make_file("third", OTHER - 1);
+		assert_refused("third", APPEND, "third is a file of user 65533");
+		assert_int_equal(chdir(".."), 0);
+	}
+	make_file("home/theirs", OTHER);
+	assert_true(opens("home/theirs", APPEND));
+	make_link("../own/victim", "home/first", 0);
+	assert_int_equal(linkat(AT_FDCWD, "home/first", AT_FDCWD, "home/second", 0), 0);
+	assert_refused("home/second", APPEND, "second has further names");
+}
+
+static void
+test_resolved(void **state)
+{
+	char path[PATH_MAX], expected[PATH_MAX];
+
+	(void)state;
+	make_link("own", "link", geteuid());
+	make_file("own/file", geteuid());
+	assert_int_equal(chmod("own/file", 0), 0); /* nothing is read */
+	assert_true(output_path_resolve("link//file", path, error));
+	snprintf(expected, sizeof expected, "%s/own/file", scratch);
+	assert_string_equal(path, expected);
+	assert_true(output_path_resolve("link/..", path, error));
+	assert_string_equal(path, scratch);
+	assert_false(output_path_resolve("link/none", path, error));
+	assert_int_equal(errno, ENOENT);
+	require_root();
+	make_link("../own", "shared/link", OTHER);
+	assert_false(output_path_resolve("shared/link", path, error));
+	assert_int_equal(errno, EACCES);
+}
+
+static void
 test_descriptors(void **state)
 {
 	char path[64];
@@ -254,6 +350,9 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_own_links, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_files, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_directories_in_shared, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_directories_of_others, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_resolved, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_descriptors, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_directory_of_path, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_long_path, set_up, tear_down),

@@ -79,6 +79,7 @@ printf '#!/bin/sh\nexec yes "{\\"formula\\":\\"web\\"}"\n' >"$tmp/endless/json"
 chmod +x "$tmp/endless/netobsctl" "$tmp/endless/json" "$tmp/silent/netobsctl"
 # ends FUNCTION...: whether a completion ends, with at most 100,000 bytes
 ends() {
+	# shellcheck disable=SC2016 # of the inner shell
 	timeout 60 bash -c '. "$1"; call=$2; shift 2; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); "$call"; echo "${COMPREPLY[*]}"' bash "$@" \
 		>"$tmp/offered" && [ "$(wc -c <"$tmp/offered")" -lt 100000 ]
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobs-connfs: the connections of a running netobsd as a file system (connfs_tree.h). */
 #include <errno.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "paths/closed_output.h"
+#include "paths/output_path.h"
 #include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
 #include "tools/connfs/connfs_operations.h"
@@ -150,12 +152,25 @@ connfs_print_help(void)
 
 struct connfs_arguments {
 	char *socket;
+	const char *mountpoint; /* as given, FUSE resolves its own */
 };
 
 static const struct fuse_opt connfs_options[] = {
     {"-s %s", offsetof(struct connfs_arguments, socket), 0},
     FUSE_OPT_END,
 };
+
+/* Takes note of the mount point, and leaves all to FUSE. */
+static int
+connfs_see_argument(void *data, const char *argument, int key, struct fuse_args *rest)
+{
+	struct connfs_arguments *own = data;
+
+	(void)rest;
+	if (key == FUSE_OPT_KEY_NONOPT && own->mountpoint == NULL)
+		own->mountpoint = argument;
+	return 1;
+}
 
 /* Whether a netobs-connfs is mounted on a directory. */
 static bool
@@ -172,33 +187,34 @@ connfs_is_mounted(const char *directory)
 	return found;
 }
 
-/* Checks a mount point; false, with the reason in connfs_error, if it is a file, or another netobs-connfs is mounted on
- * it, which would be hidden. */
+/* Checks a mount point, and finds its path without links.  False, with the reason in connfs_error, if another user can
+ * have prepared a link on it, if it is a file, or if another netobs-connfs is mounted on it, which would be hidden. */
 static bool
-connfs_check_mountpoint(const char *mountpoint)
+connfs_check_mountpoint(const char *mountpoint, char directory[PATH_MAX])
 {
-	char *directory = realpath(mountpoint, NULL);
+	char reason[OUTPUT_PATH_ERROR_MAX];
 	const char *mistake = NULL;
 	struct stat attributes;
 
-	if (directory != NULL && connfs_is_mounted(directory))
+	if (!output_path_resolve(mountpoint, directory, reason))
+		mistake = reason;
+	else if (connfs_is_mounted(directory))
 		mistake = "a netobs-connfs is mounted there already; fusermount3 -u ends it";
-	else if (stat(mountpoint, &attributes) == 0 && !S_ISDIR(attributes.st_mode))
+	else if (stat(directory, &attributes) == 0 && !S_ISDIR(attributes.st_mode))
 		mistake = strerror(ENOTDIR);
 	if (mistake != NULL)
-		snprintf(connfs_error, sizeof connfs_error, "%s: %s", mountpoint, mistake);
-	free(directory);
+		snprintf(connfs_error, sizeof connfs_error, "%s: %.1024s", mountpoint, mistake);
 	return mistake == NULL;
 }
 
 /* Checks before the program is in the background that netobsd replies, and that the mount point and the socket can be
- * used.  False, with the reason in connfs_error. */
+ * used.  Finds the path of the mount point without links.  False, with the reason in connfs_error. */
 static bool
-connfs_check(const char *mountpoint)
+connfs_check(const char *mountpoint, char directory[PATH_MAX])
 {
 	char *socket;
 
-	if (!connfs_check_mountpoint(mountpoint) || !connfs_receive_list(true))
+	if (!connfs_check_mountpoint(mountpoint, directory) || !connfs_receive_list(true))
 		return false;
 	/* In the background the current directory is another one. */
 	socket = realpath(connfs_socket, NULL);
@@ -211,18 +227,19 @@ connfs_check(const char *mountpoint)
 
 /* Mounts, and serves requests until the end. */
 static int
-connfs_serve(struct fuse_session *session, const struct fuse_cmdline_opts *options)
+connfs_serve(struct fuse_session *session, const char *mountpoint, bool foreground)
 {
+	char directory[PATH_MAX];
 	int status = EXIT_FAILURE;
 
-	if (!connfs_check(options->mountpoint)) {
+	if (!connfs_check(mountpoint, directory)) {
 		client_log("netobs-connfs", "%s", connfs_error);
 		return EXIT_FAILURE;
 	}
 	if (fuse_set_signal_handlers(session) != 0)
 		return EXIT_FAILURE;
-	if (fuse_session_mount(session, options->mountpoint) == 0) {
-		if (fuse_daemonize(options->foreground) == 0)
+	if (fuse_session_mount(session, directory) == 0) {
+		if (fuse_daemonize(foreground) == 0)
 			status = fuse_session_loop(session) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 		fuse_session_unmount(session);
 	}
@@ -232,14 +249,14 @@ connfs_serve(struct fuse_session *session, const struct fuse_cmdline_opts *optio
 
 /* Checks the options of FUSE, before netobsd is asked for. */
 static int
-connfs_begin(struct fuse_args *arguments, const struct fuse_cmdline_opts *options)
+connfs_begin(struct fuse_args *arguments, const char *mountpoint, bool foreground)
 {
 	struct fuse_session *session = fuse_session_new(arguments, &connfs_operations, sizeof connfs_operations, NULL);
 	int status = EXIT_FAILURE;
 
 	if (session == NULL)
 		return EXIT_FAILURE; /* FUSE has printed a message */
-	status = connfs_serve(session, options);
+	status = connfs_serve(session, mountpoint, foreground);
 	pthread_mutex_lock(&connfs_lock);
 	if (connfs_openings == 0) /* the threads use the session until the program ends */
 		fuse_session_destroy(session);
@@ -255,7 +272,7 @@ main(int argc, char **argv)
 	struct fuse_cmdline_opts options;
 	int status = EXIT_SUCCESS;
 
-	if (fuse_opt_parse(&arguments, &own, connfs_options, NULL) != 0 ||
+	if (fuse_opt_parse(&arguments, &own, connfs_options, connfs_see_argument) != 0 ||
 	    fuse_opt_add_arg(&arguments, "-oro,default_permissions,subtype=" CONNFS_SUBTYPE) != 0 ||
 	    fuse_parse_cmdline(&arguments, &options) != 0)
 		return EXIT_FAILURE;
@@ -267,12 +284,12 @@ main(int argc, char **argv)
 		connfs_print_help();
 	} else if (options.show_version) {
 		puts("netobs-connfs " PACKAGE_VERSION);
-	} else if (options.mountpoint == NULL) {
+	} else if (own.mountpoint == NULL) {
 		fprintf(stderr,
 			"netobs-connfs: name the directory to mount on; netobs-connfs --help lists the options\n");
 		status = EXIT_FAILURE;
 	} else {
-		status = connfs_begin(&arguments, &options);
+		status = connfs_begin(&arguments, own.mountpoint, options.foreground != 0);
 	}
 	free(options.mountpoint);
 	fuse_opt_free_args(&arguments);

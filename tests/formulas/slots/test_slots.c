@@ -266,10 +266,36 @@ test_directories_of_the_path(void **state)
 		return;
 	assert_int_equal(chown(base, 65533, NO_GROUP), 0);
 	assert_false(installs("good"));
-	assert_non_null(strstr(error, ": belongs to another user"));
+	assert_non_null(strstr(error, " is a directory of user 65533 in a directory that every user can write"));
 	assert_null(slots_open(path, error));
-	assert_non_null(strstr(error, ": belongs to another user"));
+	assert_non_null(strstr(error, " is a directory of user 65533 in a directory that every user can write"));
 	assert_int_equal(chown(base, 0, NO_GROUP), 0);
+}
+
+/* A link of another user leads nowhere, also to a directory of root. */
+static void
+test_links_of_others(void **state)
+{
+	char link_path[sizeof path];
+	ino_t inode;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_true(installs("good"));
+	inode = file_inode();
+	assert_int_equal(chmod(base, 01777), 0);
+	snprintf(link_path, sizeof link_path, "%s/link", base);
+	assert_int_equal(symlink("state", link_path), 0);
+	assert_int_equal(lchown(link_path, 65533, NO_GROUP), 0);
+	snprintf(path, sizeof path, "%s/link/formulas.so", base);
+	assert_false(installs("other"));
+	assert_non_null(strstr(error, ": link is a symbolic link of user 65533"));
+	assert_null(slots_open(path, error));
+	assert_non_null(strstr(error, ": link is a symbolic link of user 65533"));
+	snprintf(path, sizeof path, "%s/state/formulas.so", base);
+	assert_int_equal(file_inode(), inode);
+	assert_string_equal(names_in_file(), "1 good");
 }
 
 /* A directory that others can write to is not used. */
@@ -438,6 +464,7 @@ main(void)
 	    TEST(test_install_creates),	 TEST(test_install_places),
 	    TEST(test_install_full),	 TEST(test_install_refuses),
 	    TEST(test_install_replaces), TEST(test_directories_of_the_path),
+	    TEST(test_links_of_others),
 	    TEST(test_install_directory),
 	    TEST(test_install_replaces_what_others_can_change),
 	    TEST(test_install_changes_the_group),
