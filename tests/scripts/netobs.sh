@@ -120,7 +120,7 @@ ln -s "$home" "$tmp/planted/good.pcap"
 printf 'usdt:x:netobs:tcp__send { }\n' >"$tmp/planted/mine.bt"
 # Files of these names would be opened, and never have a writer.
 for words in "webconn good.pcap 8080" "./mine.bt word good.pcap"; do
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2016,SC2086 # $1 and $@ are of the inner shell
 	check "a file whose name is an argument: $words" sh -c 'cd "$1" && shift && timeout 60 "$@"' sh "$tmp/planted" "$netobs" $words --print
 done
 fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense

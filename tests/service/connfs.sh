@@ -83,7 +83,7 @@ is "by-host" "$(find "$root/by-host" -mindepth 1 -printf '%f\n' | sort | paste -
 
 check "the packets of a connection are copied" cp "$root/$first/capture.pcapng" "$tmp/copy.pcapng"
 exec 4<"$root/$first/capture.pcapng"
-serving=$(find /proc/[0-9]*/fd -lname "$tmp/temporary/netobs.* (deleted)" 2>/dev/null | wc -l)
+serving=$(find /proc/[0-9]*/fd -lname "$tmp/temporary/* (deleted)" 2>/dev/null | wc -l)
 exec 4<&-
 is "an open capture is in TMPDIR, without a name" "$serving:$(ls "$tmp/temporary")" 1:
 is "they are those of this connection" \
