@@ -341,6 +341,36 @@ output_path_resolve(const char *path, char resolved[PATH_MAX], char error[OUTPUT
 	return length >= 0;
 }
 
+/* Whether only root, this user and the caller of sudo can give the entry of a directory to another file. */
+static bool
+entry_is_firm(const struct stat *directory, const struct stat *entry)
+{
+	bool sticky = (directory->st_mode & S_ISVTX) != 0 && user_is_trusted(directory->st_uid);
+
+	if (!directory_is_open(directory) || (sticky && user_is_trusted(entry->st_uid)))
+		return true;
+	return user_is_caller(directory->st_uid) && (directory->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+bool
+output_path_is_firm(const char *resolved)
+{
+	char path[PATH_MAX];
+	struct stat directory, entry;
+
+	if (stat("/", &directory) != 0)
+		return false;
+	for (const char *end = resolved; *end != '\0'; directory = entry) {
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		if ((size_t)snprintf(path, sizeof path, "%.*s", (int)(end - resolved), resolved) >= sizeof path)
+			return false;
+		if (lstat(path, &entry) != 0 || !entry_is_firm(&directory, &entry))
+			return false;
+	}
+	return true;
+}
+
 int
 output_path_open_directory(const char *path, int flags, const char **name, char error[OUTPUT_PATH_ERROR_MAX])
 {

@@ -31,6 +31,10 @@ int output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_M
  * names.  False with errno and `error` as above. */
 bool output_path_resolve(const char *path, char resolved[PATH_MAX], char error[OUTPUT_PATH_ERROR_MAX]);
 
+/* Whether no user but root, this one and the caller of sudo can exchange a component of an absolute path without links:
+ * for what uses the path a second time. */
+bool output_path_is_firm(const char *resolved);
+
 /* Finds the directory of a path, "." if the path is only a name; `name` is set to the last component, a part of the path.
  * False with ENAMETOOLONG if the path has PATH_MAX bytes or more. */
 bool output_path_split(const char *path, char directory[PATH_MAX], const char **name);

@@ -22,7 +22,7 @@
 
 struct output_file {
 	int fd;			      /* -1: not open */
-	bool is_stdout, is_empty;
+	bool is_stdout, is_empty, is_cut;
 	struct file_keeper *keeper; /* NULL: the file has its name already */
 	const char *path;	      /* borrowed; NULL for standard output */
 	char temporary[PATH_MAX + 32];
@@ -38,6 +38,12 @@ bool
 output_file_is_empty(const struct output_file *file)
 {
 	return file->is_empty;
+}
+
+bool
+output_file_is_cut(const struct output_file *file)
+{
+	return file->is_cut;
 }
 
 const char *
@@ -129,22 +135,23 @@ output_file_is_descriptor(const char *path)
 	return false;
 }
 
-/* Ends the last line of a regular file: a run before that ended on a full disk may have left a part of one. */
-static void
-output_file_end_line(const struct output_file *file)
+/* Whether the last line of a regular file has no end: a run before may have ended on a full disk. */
+static bool
+output_file_breaks_off(const struct output_file *file)
 {
 	char path[32], last = '\n';
 	struct stat status;
 	int fd;
 
 	if (fstat(file->fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
-		return;
+		return false;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
 	fd = open(path, O_RDONLY | O_CLOEXEC); /* the first one is for writing only */
-	if (fd >= 0 && pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n')
-		(void)!write(file->fd, "\n", 1);
+	if (fd >= 0 && pread(fd, &last, 1, status.st_size - 1) != 1)
+		last = '\n';
 	if (fd >= 0)
 		close(fd);
+	return last != '\n';
 }
 
 /* Whether an open descriptor may be written, if it is one.  Another opening of it could be: a closed standard stream is
@@ -179,8 +186,7 @@ output_file_open_path(struct output_file *file, bool append, char error[OUTPUT_P
 	if (!append && (!exists || S_ISREG(status.st_mode)) && !output_file_is_descriptor(file->path))
 		return output_file_create(file, error);
 	file->fd = output_path_open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, error);
-	if (file->fd >= 0 && append)
-		output_file_end_line(file);
+	file->is_cut = file->fd >= 0 && append && output_file_breaks_off(file);
 	return file->fd >= 0;
 }
 

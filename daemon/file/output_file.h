@@ -28,6 +28,9 @@ int output_file_fd(const struct output_file *file);
 /* Whether the file has no content, so that a table begins. */
 bool output_file_is_empty(const struct output_file *file);
 
+/* Whether a file to which is appended ends within a line, which a run before has left on a full disk. */
+bool output_file_is_cut(const struct output_file *file);
+
 /* "standard output", or the path. */
 const char *output_file_name(const struct output_file *file);
 

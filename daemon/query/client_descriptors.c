@@ -11,6 +11,9 @@
 _Static_assert(CLIENT_DESCRIPTORS_PRIVILEGED == SERVER_PRIVILEGED_MAX + 2 * SERVER_REFUSED_MAX,
 	       "clients that are refused leave the privileged ones their places");
 
+/* Of clients that are not privileged, those of the metrics among them, however few descriptors there are. */
+#define OTHERS_LEAST 4u
+
 static unsigned limit = UINT_MAX;
 static unsigned count;
 
@@ -29,7 +32,9 @@ client_descriptors_wanted(const struct config *config)
 void
 client_descriptors_limit(unsigned most)
 {
-	limit = most > CLIENT_DESCRIPTORS_PRIVILEGED ? most : CLIENT_DESCRIPTORS_PRIVILEGED;
+	unsigned least = CLIENT_DESCRIPTORS_PRIVILEGED + OTHERS_LEAST;
+
+	limit = most > least ? most : least;
 }
 
 void

@@ -158,10 +158,12 @@ unix_socket_bind_private(int fd, const struct sockaddr_un *address)
 static bool
 unix_socket_set_access(const char *path, const struct unix_socket_access *access, const char *what)
 {
-	/* A service manager may forbid chown(), which is rarely needed. */
+	/* A service manager may forbid chown(), which is rarely needed.  The owner of the directory may have put a link
+	 * there. */
 	bool ours = access->uid == geteuid() && access->gid == getegid();
 
-	if ((ours || lchown(path, access->uid, access->gid) == 0) && chmod(path, access->mode) == 0)
+	if ((ours || lchown(path, access->uid, access->gid) == 0) &&
+	    fchmodat(AT_FDCWD, path, access->mode, AT_SYMLINK_NOFOLLOW) == 0)
 		return true;
 	log_error("cannot set owner and mode of the %s socket %s (user %lu, group %lu): %s", what, path,
 		  (unsigned long)access->uid, (unsigned long)access->gid, strerror(errno));

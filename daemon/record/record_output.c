@@ -204,6 +204,12 @@ record_output_open_writer(struct record_output *output)
 	stops_before_output = loop_stop_requests();
 	output->out_open = writer_open(&output->out, output_file_fd(output->file)) &&
 			   writer_set_policy(&output->out, &policy);
+	if (output->out_open && output_file_is_cut(output->file)) { /* buffered, because the disk may still be full */
+		char *at = writer_reserve(&output->out, 1);
+
+		*at = '\n';
+		writer_commit(&output->out, at + 1);
+	}
 	return output->out_open;
 }
 

@@ -87,11 +87,12 @@ pcap_test_find(const struct pcap_test *test, int dlt)
 }
 
 /* Compiles the filter for all link types, or if it is large for one that allows it; false if there is none.  Ethernet
- * comes first: its message is the one that is reported. */
+ * comes first: its message is the one that is reported.  The estimate does not know how many addresses a name has. */
 static bool
 pcap_test_compile(const struct pcap_test *test, char *message, size_t message_size)
 {
-	bool any = false;
+	char name[FILTER_WORD_SIZE];
+	bool looked_up = filter_words_need_lookup(test->filter, name, sizeof name), any = false;
 
 	for (int dlt = 0; dlt < LINK_TYPES_END && !(any && test->size > SIZE_AT_ONCE_MAX); dlt++) {
 		int link = dlt == 0 ? DLT_EN10MB : dlt == DLT_EN10MB ? 0 : dlt;
@@ -105,9 +106,9 @@ pcap_test_compile(const struct pcap_test *test, char *message, size_t message_si
 			return false;
 		}
 		any |= program->good;
-		if (program->program.bf_len > SIZE_AT_ONCE_MAX && test->size <= SIZE_AT_ONCE_MAX) {
+		if (looked_up && link == DLT_EN10MB && program->program.bf_len > SIZE_AT_ONCE_MAX) {
 			snprintf(message, message_size,
-				 "the filter is too big: its names have many addresses, of %u instructions, at most %u",
+				 "the filter is too big for all addresses of \"%.40s\": %u instructions, at most %u", name,
 				 program->program.bf_len, SIZE_AT_ONCE_MAX);
 			return false;
 		}

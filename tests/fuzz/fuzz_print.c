@@ -217,6 +217,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	probe = &manifest_probes[id];
 	check_json_text(data + 3, size - 3);
 	check_plain_text(data + 3, size - 3);
+	check_foreign(data + 3, size - 3);
 	check_buffers(data + 3, size - 3);
 	for (unsigned i = 0, at = 3; i < probe->arg_count; i++) {
 		size_t wanted = probe->args[i].type != NULL ? probe->args[i].type->size : 0;

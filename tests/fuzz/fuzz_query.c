@@ -28,6 +28,7 @@
 #include "daemon/metrics/metrics.h"
 #include "daemon/query/server.h"
 #include "formulas/formula.h"
+#include "probes/print/format.h"
 #include "recorder/ring.h"
 #include "records/record_filter.h"
 #include "records/record_ring.h"
@@ -297,11 +298,14 @@ check_plain(const char *text, size_t length)
 		must((text[i] >= ' ' && text[i] <= '~') || text[i] == '\n');
 }
 
+/* JSON may have characters of any script, but none that a terminal executes or hides. */
 static void
 check_json_lines(const char *text)
 {
-	size_t where;
+	static char clean[6 * REPLY_MAX + 8];
+	size_t length = strlen(text), where;
 
+	must((size_t)(put_foreign_lines(clean, text, length) - clean) == length && memcmp(clean, text, length) == 0);
 	while (*text != '\0') {
 		const char *end = strchr(text, '\n');
 
@@ -452,10 +456,11 @@ check_write(const struct control_request *request)
 static void
 check_text(const struct control_request *request)
 {
-	check_plain(reply, reply_length);
 	must(reply[reply_length - 1] == '\n');
 	if (request->json)
 		check_json_lines(reply + 3);
+	else
+		check_plain(reply, reply_length);
 	if (request->command == REQUEST_STREAM || request->command == REQUEST_UNDEFINE)
 		must(reply_length == 3); /* nothing fires, and nothing is left */
 	else if (!request->json) /* a list has titles */

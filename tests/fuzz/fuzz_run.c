@@ -112,6 +112,12 @@ log_limited(struct log_site *site, const char *format, ...)
 	va_end(values);
 }
 
+void
+log_write_lines(const char *text)
+{
+	must(strlen(text) > 0);
+}
+
 uint64_t
 log_dropped(void)
 {

@@ -342,6 +342,35 @@ test_unnamed(void **state)
 	assert_non_null(strstr(error, "directory is a symbolic link of user 65534"));
 }
 
+static bool
+is_firm(const char *path)
+{
+	char resolved[PATH_MAX];
+
+	return output_path_is_firm(realpath(path, resolved));
+}
+
+static void
+test_firm(void **state)
+{
+	(void)state;
+	assert_true(is_firm("own"));
+	assert_true(is_firm("shared"));
+	assert_true(output_path_is_firm("/"));
+	assert_false(output_path_is_firm("/none"));
+	require_root();
+	assert_int_equal(mkdir("theirs", 0755), 0);
+	assert_int_equal(mkdir("theirs/point", 0755), 0);
+	assert_int_equal(chown("theirs", OTHER, OTHER), 0);
+	assert_true(is_firm("theirs"));
+	assert_false(is_firm("theirs/point"));
+	assert_int_equal(setenv("SUDO_UID", "65534", 1), 0);
+	assert_true(is_firm("theirs/point"));
+	assert_int_equal(unsetenv("SUDO_UID"), 0);
+	assert_int_equal(rmdir("theirs/point"), 0);
+	assert_int_equal(rmdir("theirs"), 0);
+}
+
 int
 main(void)
 {
@@ -353,6 +382,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_directories_in_shared, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_directories_of_others, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_resolved, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_firm, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_descriptors, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_directory_of_path, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_long_path, set_up, tear_down),

@@ -162,6 +162,11 @@ netobs: netobs-report, which makes the page, is not found: build it
 netobs: netobsctl, which lists the connections of netobsd, is not found
 translate: netobsd is not found: build it, or set NETOBSD to its path"
 fi
+mkdir "$tmp/theirs"
+chown "$user" "$tmp/theirs"
+is "a temporary directory in which another user can exchange files" \
+	"$(TMPDIR=$tmp/theirs "$netobs" arpwatch -r "$top/tests/captures/vxlan-arp.pcap" 2>&1 >/dev/null) $(ls "$tmp/theirs")" \
+	"netobs: TMPDIR=$tmp/theirs does not exist, or another user can exchange files there "
 is "translate: the path of a program" "$(NETOBSD="$tmp/with blank/netobsd" "$top/scripts/translate" -b /dev/null 2>&1)" \
 	"translate: $tmp/with blank/netobsd: a tracer cannot attach to a path with blanks or other characters than A-Z a-z 0-9 _ . / + @ -"
 printf 'tcp:::send { \033[31m(); }\n' >"$tmp/mode=d.d"

@@ -212,6 +212,10 @@ for packer in gzip zstd; do
 	check "$packer: truncated data" grep -q "the $packer data break off" "$tmp/err"
 done
 
+for small in 'port 1 or port 2 or port 3' '(port 80 or port 443) and host 10.0.0.1' 'ip6 host ::1 or ip6 host ::2 or ip6 host ::3 or ip6 host ::4'; do
+	check "a small filter in a formula: $small" "$netobsd" --check-config -i lo --formula "x = tcp-send where pcap(\"$small\")"
+done
+
 python3 "$top/tests/service/cli_files.py" window 23 <"$file" >"$tmp/windowed"
 summary -r "$tmp/windowed"
 is "zstd with a window of 8 MiB" "$(counter frames)" 100

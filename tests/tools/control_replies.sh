@@ -131,9 +131,13 @@ peer "$tmp/short" 'ok\n' "$tmp/short.log" - "$(yes 1 | head -c 60000)
 "
 is "short lines without end" "$("$build/netobsctl" -s "$tmp/short" status 2>&1 >/dev/null)" \
 	"netobsctl: the reply is incomplete: it is too long for netobsd"
+case $("$netobsd" --version) in
+*instrumented*) limit=unlimited ;; # sanitizers reserve terabytes
+*) limit=1500000 ;;
+esac
 # shellcheck disable=SC3045 # dash has it
 is "rows without end" \
-	"$(ulimit -v 1500000 && "$build/netobsctl" -s "$tmp/short" connections -o cid 2>&1 | cut -c 1-57)" \
+	"$(ulimit -v "$limit" && "$build/netobsctl" -s "$tmp/short" connections -o cid 2>&1 | cut -c 1-57)" \
 	"netobsctl: the reply is too long: 1 GiB of memory does no"
 endless "a capture without end" "netobsctl: the capture is larger than 1048576 bytes" write --max-size 1M -w "$tmp/without-end"
 check "a capture without end: no file" [ ! -e "$tmp/without-end" ]

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "paths/closed_output.h"
 #include "paths/output_path.h"
@@ -202,6 +203,8 @@ connfs_check_mountpoint(const char *mountpoint, char directory[PATH_MAX])
 		mistake = "a netobs-connfs is mounted there already; fusermount3 -u ends it";
 	else if (stat(directory, &attributes) == 0 && !S_ISDIR(attributes.st_mode))
 		mistake = strerror(ENOTDIR);
+	else if (geteuid() == 0 && !output_path_is_firm(directory)) /* FUSE mounts by the path */
+		mistake = "another user can exchange a directory of this path";
 	if (mistake != NULL)
 		snprintf(connfs_error, sizeof connfs_error, "%s: %.1024s", mountpoint, mistake);
 	return mistake == NULL;
