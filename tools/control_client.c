@@ -269,6 +269,17 @@ client_open_stream(const char *path, const char *request)
 	return fd;
 }
 
+/*
+ * A reply ends with the connection, as one does that netobsd gives up because it is not read, or at its own end.  They are
+ * told apart by a byte that netobsd takes only after the whole reply: a connection that is closed with input that was
+ * not read is reset (ECONNRESET; unix_release_sock() of Linux).  Call it before the reply is read.
+ */
+static void
+client_expect_end(int fd)
+{
+	(void)!send(fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* Reads up to the end of file; NULL or what is wrong. */
 static const char *
 client_receive_text(int fd, char *text, size_t size)
@@ -382,9 +393,10 @@ client_copy_reply(int fd, struct client_copy *copy)
 			return "no line of it is complete in time";
 	}
 	if (got < 0)
-		return errno == EAGAIN	    ? "netobsd sends nothing"
-		       : errno == ETIMEDOUT ? "it takes too long"
-					    : strerror(errno);
+		return errno == EAGAIN	     ? "netobsd sends nothing"
+		       : errno == ETIMEDOUT  ? "it takes too long"
+		       : errno == ECONNRESET ? "netobsd has ended, or did not wait for the reader any longer"
+					     : strerror(errno);
 	if (copy->used == 0)
 		return NULL;
 	client_pass_lines(copy, true);
@@ -423,6 +435,7 @@ client_request(const char *path, const char *request, struct client_copy *copy)
 
 	if (fd < 0)
 		return false;
+	client_expect_end(fd);
 	copy->most = client_is_list(request) ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
 	copy->lines = malloc(LINE_MAX_BYTES);
 	copy->cleaned = malloc(LINE_MAX_BYTES * FORMAT_JSON_BYTE_MAX + 8);
@@ -498,6 +511,7 @@ client_read_lines(int fd, size_t most, size_t line_memory)
 	struct client_lines lines = {.line_memory = line_memory, .start = client_seconds()};
 	ssize_t got;
 
+	client_expect_end(fd);
 	do
 		got = client_receive_lines(fd, &lines);
 	while (got > 0 && (most == 0 || lines.count <= most));

@@ -32,6 +32,11 @@ while True:
         while len(sys.argv) > 5:
             client.sendall(sys.argv[5].encode())
             time.sleep(float(sys.argv[6]) if len(sys.argv) > 6 else 0)  # no event: the pace of a slow peer
+        # As netobsd: with input that is not read, the reply would seem to be incomplete.
+        client.shutdown(socket.SHUT_WR)
+        client.settimeout(10)
+        while client.recv(4096):
+            pass
     except OSError:
         pass
     waiting.remove(client)

@@ -141,6 +141,25 @@ is "rows without end" \
 	"netobsctl: the reply is too long: 1 GiB of memory does no"
 endless "a capture without end" "netobsctl: the capture is larger than 1048576 bytes" write --max-size 1M -w "$tmp/without-end"
 check "a capture without end: no file" [ ! -e "$tmp/without-end" ]
+# A listener that ends, or gives up a reader that is slow, closes the connection with input that it has not read.
+python3 - "$tmp/ends" <<-'PYTHON' &
+	import select, socket, sys
+	server = socket.socket(socket.AF_UNIX)
+	server.bind(sys.argv[1])
+	server.listen()
+	for _ in range(2):
+	    client = server.accept()[0]
+	    client.recv(4096)
+	    client.sendall(b"ok\n1\n2\n")
+	    select.select([client], [], [], 10)
+	    client.close()
+PYTHON
+wait_for test -S "$tmp/ends"
+for request in 'status' 'connections -o cid'; do
+	# shellcheck disable=SC2086 # words
+	"$build/netobsctl" -s "$tmp/ends" $request >"$tmp/out" 2>"$tmp/err"
+	is "$request: a reply that is given up" "$? $(grep -c 'reply is incomplete' "$tmp/err")" "1 1"
+done
 # The name of a file that another user has left behind.
 mkdir "$tmp/files"
 : >"$tmp/files/$(printf '.\033[31m.jsonl.zst.part')"
