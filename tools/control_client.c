@@ -270,9 +270,9 @@ client_open_stream(const char *path, const char *request)
 }
 
 /*
- * A reply ends with the connection, as one does that netobsd gives up because it is not read, or at its own end.  They are
- * told apart by a byte that netobsd takes only after the whole reply: a connection that is closed with input that was
- * not read is reset (ECONNRESET; unix_release_sock() of Linux).  Call it before the reply is read.
+ * A reply ends with the connection, as one does that netobsd gives up because it is not read, or at its own end.  They
+ * are told apart by a byte that netobsd takes only after the whole reply: a connection that is closed with input that
+ * was not read is reset (ECONNRESET; unix_release_sock() of Linux).  Call it before the reply is read.
  */
 static void
 client_expect_end(int fd)

@@ -108,8 +108,8 @@ pcap_test_compile(const struct pcap_test *test, char *message, size_t message_si
 		any |= program->good;
 		if (looked_up && link == DLT_EN10MB && program->program.bf_len > SIZE_AT_ONCE_MAX) {
 			snprintf(message, message_size,
-				 "the filter is too big for all addresses of \"%.40s\": %u instructions, at most %u", name,
-				 program->program.bf_len, SIZE_AT_ONCE_MAX);
+				 "the filter is too big for all addresses of \"%.40s\": %u instructions, at most %u",
+				 name, program->program.bf_len, SIZE_AT_ONCE_MAX);
 			return false;
 		}
 	}
