@@ -209,6 +209,14 @@ def statuses(address, port, *lines):
         print(request(socket.create_connection((address, int(port)), timeout=60), line).split(b"\r\n")[0].decode())
 
 
+def end_reply(connection):
+    """Ends a reply as netobsd does: with input that is not read, it would seem to be incomplete."""
+    connection.shutdown(socket.SHUT_WR)
+    connection.settimeout(60)
+    while connection.recv(4096):
+        pass
+
+
 def reply(path, ready, text):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -218,6 +226,7 @@ def reply(path, ready, text):
         with connection:
             connection.recv(4096)
             connection.sendall(text.encode("ascii").decode("unicode_escape").encode())
+            end_reply(connection)
 
 
 def lie(path, sites):
@@ -231,6 +240,7 @@ def lie(path, sites):
                 reply = pathlib.Path(sites).read_bytes() if connection.recv(4096) == b"sites\n" else b""
                 try:
                     connection.sendall(b"ok\n" + reply)
+                    end_reply(connection)
                 except OSError:
                     pass
 
