@@ -55,7 +55,7 @@ text_piece(const char *string)
 {
 	size_t length = strnlen(string, PIECE_MAX), first = length;
 
-	/* A character has at most three bytes behind its first one. */
+	/* A character has at most three bytes after its first. */
 	while (length == PIECE_MAX && first + 4 > length && ((unsigned char)string[first] & 0xc0) == 0x80)
 		first--;
 	return first + 4 > length ? first : length;

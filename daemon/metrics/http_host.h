@@ -16,7 +16,7 @@ enum http_host {
 	HTTP_HOST_OTHER,
 };
 
-/* Finds the field Host in the header behind the request line, up to and with the empty line. */
+/* Finds the field Host in the header after the request line; `length` includes the empty line. */
 enum http_host http_host_find(const char *header, size_t length);
 
 #endif

@@ -7,7 +7,7 @@
  * Files: the frames behind an irregular time stamp decide.  If time returns, the stamp is ignored; if it does not, a
  * later stamp is a gap in the traffic, and an earlier one a step.  Time runs away if blocks of frames that are not in
  * order are taken for gaps and steps in turn, so a step soon after another needs more frames.  Live: the host's clock
- * decides (see `host_now`), which is read again after frames were read: a pause of the process or machine is no step.
+ * decides (see `host_now`), which is read again after the frames: a pause of the process or of the machine is no step.
  */
 #ifndef NETOBS_DAEMON_OBSERVE_PACKET_CLOCK_H
 #define NETOBS_DAEMON_OBSERVE_PACKET_CLOCK_H

@@ -78,7 +78,7 @@ struct server {
 	void *context;
 	struct loop *loop;
 	int fd;
-	int reserve;	 /* descriptor that is closed to accept a connection when there is no other; -1: in use */
+	int reserve;	 /* an open descriptor, closed when a connection needs its number; -1: it is in use */
 	bool restricted; /* only clients that `access` allows are served */
 	struct unix_socket_access access;
 	struct watch *listen_watch; /* NULL while accepting is paused */
