@@ -314,6 +314,12 @@ formula_sites_set(const struct formula_sites *sites)
 	return sites != NULL ? sites->set : NULL;
 }
 
+const struct slots_object *
+formula_sites_object(const struct formula_sites *sites)
+{
+	return sites->slots != NULL ? slots_object(sites->slots) : NULL;
+}
+
 void
 formula_sites_free(struct formula_sites *sites)
 {

@@ -21,6 +21,9 @@ void formula_sites_free(struct formula_sites *sites);
 /* The formulas; NULL if there are none and none can be defined. */
 struct formula_set *formula_sites_set(const struct formula_sites *sites);
 
+/* The sites; NULL if formulas cannot be traced. */
+const struct slots_object *formula_sites_object(const struct formula_sites *sites);
+
 /* Connects the observers, which must live as long. */
 void formula_sites_connect(struct formula_sites *sites, struct workers *workers);
 

@@ -2,6 +2,8 @@
 # the process: start, main loop, reload, end
 
 libdaemon_a_SOURCES += \
+	%D%/dtrace.c \
+	%D%/dtrace.h \
 	%D%/formula_sites.c \
 	%D%/formula_sites.h \
 	%D%/install_formulas.c \

@@ -23,6 +23,7 @@
 #include "daemon/confine/landlock.h"
 #include "daemon/confine/privileges.h"
 #include "daemon/confine/sandbox.h"
+#include "daemon/dtrace.h"
 #include "daemon/excerpt/excerpts.h"
 #include "daemon/install_formulas.h"
 #include "daemon/query/client_descriptors.h"
@@ -55,6 +56,7 @@ struct daemon_state {
 	struct record_ring *closed;    /* NULL: none are kept */
 	struct excerpts *excerpts;     /* NULL: none are written */
 	struct formula_sites *formulas;
+	struct dtrace *dtrace; /* NULL: this machine has no DTrace */
 	struct workers *workers;
 	bool observing;	       /* workers_make_observers() has succeeded */
 	struct reload *reload; /* NULL until reloads are possible */
@@ -86,18 +88,27 @@ daemon_on_summary(void *context)
 		log_notice("no counters yet: still starting");
 }
 
+static bool
+daemon_run_reload(struct daemon_state *state)
+{
+	bool done;
+
+	service_notify_reloading(state->service);
+	done = reload_run(state->reload);
+	dtrace_update(state->dtrace, state->formulas);
+	service_notify_reloaded(state->service);
+	return done;
+}
+
 static void
 daemon_on_reload(void *context)
 {
 	struct daemon_state *state = context;
 
-	if (state->reload == NULL) {
+	if (state->reload != NULL)
+		daemon_run_reload(state);
+	else
 		log_warning("reload ignored: still starting");
-		return;
-	}
-	service_notify_reloading(state->service);
-	reload_run(state->reload);
-	service_notify_reloaded(state->service);
 }
 
 /* SIGHUP reloads the configuration file.  Without one it stops the run, because it means that the terminal is gone,
@@ -251,9 +262,7 @@ daemon_reload_for_control(void *context, char *error, size_t size)
 		snprintf(error, size, "no configuration file was given (-c)");
 		return false;
 	}
-	service_notify_reloading(state->service);
-	done = reload_run(state->reload);
-	service_notify_reloaded(state->service);
+	done = daemon_run_reload(state);
 	snprintf(error, size, "%s is invalid: the log names the place; nothing was changed",
 		 state->config->config_path);
 	return done;
@@ -268,6 +277,7 @@ daemon_define_formula(void *context, const char *text, char *error, size_t size)
 	workers_pause(state->workers);
 	done = formula_sites_define(state->formulas, text, error, size);
 	workers_resume(state->workers);
+	dtrace_update(state->dtrace, state->formulas);
 	return done;
 }
 
@@ -280,6 +290,7 @@ daemon_undefine_formula(void *context, const char *name, char *error, size_t siz
 	workers_pause(state->workers);
 	done = formula_sites_undefine(state->formulas, name);
 	workers_resume(state->workers);
+	dtrace_update(state->dtrace, state->formulas);
 	snprintf(error, size, "there is no formula \"%.60s\"; \"formulas\" lists them all", name);
 	return done;
 }
@@ -293,6 +304,7 @@ daemon_update_sites(void *context)
 	workers_pause(state->workers);
 	formula_sites_update(state->formulas);
 	workers_resume(state->workers);
+	dtrace_update(state->dtrace, state->formulas);
 }
 
 static bool
@@ -342,7 +354,8 @@ daemon_confine(struct daemon_state *state)
 {
 	const struct sandbox_process process = {.live = state->config->interface_names[0] != NULL,
 						.opens = state->opens,
-						.suspends = state->config->on_demand};
+						.suspends = state->config->on_demand,
+						.dtrace = state->dtrace != NULL};
 
 	if (!privileges_drop(&state->privileges) ||
 	    (state->config->seccomp && (!landlock_prepare(state->config) || !sandbox_enter(&process))))
@@ -399,6 +412,17 @@ daemon_log_memory(const struct daemon_state *state)
 			   (unsigned long long)memory.owner_lookup >> 20, recorder, closed);
 }
 
+/* Logs by which name DTrace knows a service. */
+static void
+daemon_log_dtrace(const struct daemon_state *state)
+{
+	const struct config *config = state->config;
+
+	if (state->dtrace != NULL &&
+	    (config->control_path != NULL || config->metrics_address != NULL || config->config_path != NULL))
+		log_notice("DTrace lists the probes of process %d as netobs*:::", (int)getpid());
+}
+
 /* Says on a terminal what is observed, if nothing would say it: no service, no printer, no tracer. */
 static void
 daemon_log_observing(const struct config *config)
@@ -442,8 +466,10 @@ daemon_start(struct daemon_state *state)
 	state->workers = workers_open(state->config, state->loop, state->opens,
 				      client_descriptors_wanted(state->config));
 	state->formulas = formula_sites_open(state->config);
-	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state) ||
-	    (state->excerpts != NULL && !excerpts_open_inputs(state->excerpts, state->loop)) ||
+	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state))
+		return false;
+	state->dtrace = dtrace_open(state->formulas);
+	if ((state->excerpts != NULL && !excerpts_open_inputs(state->excerpts, state->loop)) ||
 	    !daemon_confine(state) || !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
 		return false;
 	app_register_text();
@@ -459,6 +485,7 @@ daemon_start(struct daemon_state *state)
 	service_set_workers(state->service, state->workers);
 	service_notify_ready(state->service);
 	daemon_log_memory(state);
+	daemon_log_dtrace(state);
 	daemon_log_observing(state->config);
 	log_limit_enable();
 	return true;
@@ -520,6 +547,7 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	record_output_free(state->records);
 	record_ring_free(state->closed);
 	excerpts_free(state->excerpts);
+	dtrace_close(state->dtrace);
 	formula_sites_free(state->formulas);
 	daemon_block_signals();
 	for (size_t i = sizeof state->signals / sizeof state->signals[0]; i-- > 0;)

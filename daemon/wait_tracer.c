@@ -5,6 +5,7 @@
 #include "daemon/config/formula_names.h"
 #include "engine/engine.h"
 #include "probes/site/semaphores.h"
+#include "usdt/site_table.h"
 
 /* Polling interval: the kernel changes semaphores without a notification. */
 #define TRACER_POLL_NS (10 * 1000000u)
@@ -54,7 +55,7 @@ wait_for_tracer(struct loop *loop, const struct config *config, const struct for
 		unsigned now;
 		bool enabled;
 
-		site_sync_dtrace();
+		site_watch_poll();
 		now = semaphores_sum() + engine_tracers();
 		enabled = tracer_has_enabled(config, formulas);
 		if (!enabled && seconds > 0 && i >= polls) {

@@ -13,6 +13,7 @@
 #include "probes/print/print.h"
 #include "probes/site/semaphores.h"
 #include "probes/site/tracer_watch.h"
+#include "usdt/site_table.h"
 
 /* Most age of the kernel's data about a connection (OWNER_TCP): older data is ignored.  It is refreshed only while a
  * probe uses it. */
@@ -304,7 +305,7 @@ emitter_poll_semaphores(struct emitter *e)
 	if (e->listener != NULL)
 		e->listener->poll(e->listener_context);
 	if (e->partition_index == 0) { /* both keep what they saw, so only one thread calls them */
-		site_sync_dtrace();
+		site_watch_poll();
 		tracer_watch_poll(&e->tracers);
 	}
 	for (unsigned id = 0; id < PROBE_COUNT; id++) {

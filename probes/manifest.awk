@@ -82,6 +82,10 @@ BEGIN {
 	EXAMPLE_FIELD = "netobs_u32 pkt_len;    /* bytes of the frame on the wire */"
 	EXAMPLE_ENUM = "/* tcps_state: the numbers are Linux's. */"
 	EXAMPLE_PACKETS = "/* Probes of packets that continue a connection: tcp-send tcp-receive */"
+	EXAMPLE_STABILITY = "#pragma D attributes Evolving/Evolving/Common provider netobs name"
+	stability_count = split("provider module function name args", stability_element, " ")
+	for (i = 1; i <= stability_count; i++)
+		stability_elements[stability_element[i]] = i
 	EXAMPLE_PADDING = "netobs_u8 cs_pad[4];  /* padding */"
 }
 
@@ -211,13 +215,23 @@ function check_packet_probes(    i) {
 			fail_in(provider_file, provider_line, "a probe of packets that is not declared: " packet_probe[i], EXAMPLE_PACKETS)
 }
 
+# "#pragma D attributes Evolving/Evolving/Common provider netobs name"
+function parse_stability(    part) {
+	if (split($0, part, " ") != 7 || part[5] != "provider" || part[6] != "netobs" || !(part[7] in stability_elements))
+		fail(FNR, "no stability of provider, module, function, name or args of netobs: " $0, EXAMPLE_STABILITY)
+	stability[part[7]] = part[4]
+}
+
 function parse_provider_line() {
 	if (pending != "") {
 		pending = pending " " $0
 	} else if ($0 ~ /^[ \t]*\/\*/) {
 		begin_comment()
 		return
-	} else if ($0 ~ /^[ \t]*$/ || $0 ~ /^#pragma D attributes /) {
+	} else if ($0 ~ /^[ \t]*$/) {
+		return
+	} else if ($0 ~ /^#pragma D attributes /) {
+		parse_stability()
 		return
 	} else if ($0 == "provider netobs {" && !in_provider) {
 		in_provider = 1
@@ -481,7 +495,7 @@ function write_ids(    i) {
 }
 
 function write_sites_h(    i) {
-	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"usdt/site.h\"\n#include \"usdt/site_disabled.h\"\n#include \"probes/site/site_dof.h\""
+	print "#include \"probes/netobs.h\"\n#include \"probes/probe_ids.h\"\n#include \"usdt/site.h\"\n#include \"usdt/site_disabled.h\""
 	for (i = 0; i < probes; i++) {
 		print "\nPROBE_DECLARE(" probe_c[i] ");"
 		print "void site_" probe_c[i] "(" site_parameters(i) ");"
@@ -490,32 +504,22 @@ function write_sites_h(    i) {
 	print "extern volatile unsigned short *const probe_semaphores[PROBE_COUNT];\n"
 	print "/* Fires probe `id`: calls its site function with as many of the arguments as it has. */"
 	print "void site_fire(enum probe_id id, const void *const args[6]);\n"
-	print "/* Raises the semaphores of the probes that DTrace has begun to trace, lowers those of probes that it has left. */"
-	print "void site_sync_dtrace(void);"
 }
 
-function write_sites_c(    i, j, s, dof) {
+function write_sites_c(    i, j, s) {
 	print "#include \"probes/sites.h\""
 	for (i = 0; i < probes; i++)
 		print (i ? "" : "\n") "PROBE_DEFINE(" probe_c[i] ");"
-	print "\n#ifdef NETOBS_DOF\n/* The names of the structs in the D library, which the header of dtrace -h uses. */"
-	for (i = 0; i < structs; i++)
-		print "typedef struct " struct_name[i] " netobs_" struct_name[i] "_t;"
-	print "#include \"probes/netobs_dof.h\"\n\nstatic uint32_t site_query;\n#endif"
 	for (i = 0; i < probes; i++) {
 		print "\nPROBE_FUNCTION void\nsite_" probe_c[i] "(" site_parameters(i) ")\n{"
 		s = probe_c[i]
-		dof = upper_id("NETOBS_", probe_c[i])
-		for (j = 0; j < probe_args[i]; j++) {
+		for (j = 0; j < probe_args[i]; j++)
 			s = s ", " arg_name[i, j]
-			dof = dof ", PROBE_DOF_ARGUMENT(" arg_name[i, j] ")"
-		}
-		print "\tPROBE_DOF_QUERY(" upper_id("NETOBS_", probe_c[i]) "_ENABLED, " arg_name[i, 0] ");"
 		if (probe_c[i] in per_packet)
 			print "\tPROBE_SITE" probe_args[i] "(" s ");"
 		else
 			print "\tPROBE_PLAIN_SITE" probe_args[i] "(netobs, " s ");"
-		print "\tPROBE_DOF(" dof ");\n}"
+		print "}"
 	}
 	print "\nvolatile unsigned short *const probe_semaphores[PROBE_COUNT] = {"
 	for (i = 0; i < probes; i++)
@@ -528,15 +532,6 @@ function write_sites_c(    i, j, s, dof) {
 		print "\tcase " upper_id("PROBE_", probe_c[i]) ":\n\t\tsite_" probe_c[i] "(" s ");\n\t\tbreak;"
 	}
 	print "\tcase PROBE_COUNT:\n\t\tbreak;\n\t}\n}"
-	write_sync_dtrace()
-}
-
-function write_sync_dtrace() {
-	print "\nvoid\nsite_sync_dtrace(void)\n{\n#ifdef NETOBS_DOF\n\tstatic bool traced[PROBE_COUNT];"
-	print "\n\tfor (unsigned i = 0; i < PROBE_COUNT; i++) {"
-	print "\t\tsite_query = 0;\n\t\tsite_fire(i, (const void *const[6]){&site_query});"
-	print "\t\tif ((site_query != 0) == traced[i])\n\t\t\tcontinue;\n\t\ttraced[i] = !traced[i];"
-	print "\t\t__atomic_fetch_add(probe_semaphores[i], traced[i] ? 1 : 65535, __ATOMIC_RELAXED);\n\t}\n#endif\n}"
 }
 
 function write_fields(s,    i, tag, name) {
@@ -597,6 +592,9 @@ function write_manifest(    i, j, name, type) {
 		}
 		print "\t }},"
 	}
+	print "};\n\nconst char *const manifest_stability[MANIFEST_STABILITIES] = {"
+	for (i = 1; i <= stability_count; i++)
+		print "\t" quote(stability[stability_element[i]]) ","
 	print "};\n\nconst bool manifest_per_packet[PROBE_COUNT] = {"
 	for (i = 0; i < probes; i++)
 		if (probe_c[i] in per_packet)
@@ -637,6 +635,9 @@ END {
 	if (probes == 0)
 		fail_in(provider_file, 1, "no probe in the whole file", EXAMPLE_PROBE)
 	check_packet_probes()
+	for (i = 1; i <= stability_count; i++)
+		if (!(stability_element[i] in stability))
+			fail_in(provider_file, provider_line, "no stability of " stability_element[i], EXAMPLE_STABILITY)
 	if (structs == 0)
 		fail_in(last_file, last_line, "no struct in the whole file", "struct pktinfo {")
 	if (enums == 0)

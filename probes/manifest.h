@@ -88,6 +88,11 @@ extern const struct struct_info manifest_structs[STRUCT_COUNT];
 extern const struct enum_info *const manifest_enums[];
 extern const size_t manifest_enum_count;
 
+/* The stabilities that netobs.d declares, in DTrace's words ("Evolving/Evolving/Common"): of the provider, and of the
+ * names of modules, of functions, of probes and of arguments. */
+#define MANIFEST_STABILITIES 5
+extern const char *const manifest_stability[MANIFEST_STABILITIES];
+
 /* Whether a probe fires for packets that only continue a known connection: for every packet of its kind, not for an
  * event.  tests/daemon/observe/test_one_probe.c finds one that netobs.d does not name. */
 extern const bool manifest_per_packet[PROBE_COUNT];

@@ -69,7 +69,21 @@ _Static_assert(sizeof(union probe_semaphore) == 2 * sizeof(unsigned short), "one
 /* Whether the probe is enabled: one load and one compare.  Test it before building the arguments. */
 #define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_READ(&PROBE_SEMAPHORE(name).enablers) != 0, 0)
 
-#if defined __x86_64__ && !defined __ILP32__
+/*
+ * A row of the table of sites, which is in the section netobs_sites of a program: whether a uprobe is in place at a
+ * site shows in its first byte.  There is a table on the processors with PROBE_HAS_TABLE.
+ */
+struct probe_site {
+	const volatile unsigned char *address;
+	volatile union probe_semaphore *semaphore; /* tells which probe it is */
+	unsigned long untraced;			   /* first byte while no uprobe is in place: PROBE_BYTE_... */
+};
+
+#if (defined __x86_64__ && !defined __ILP32__) || (defined __aarch64__ && defined __LP64__)
+
+#define PROBE_HAS_TABLE 1
+
+#ifdef __x86_64__
 
 #define PROBE_HAS_FAST_SITE 1
 #define PROBE_SITES	    2 /* of a probe of packets */
@@ -81,8 +95,36 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
  * Kernels do not optimise a nop that crosses a page boundary, hence the alignment.  The bytes of the ten-byte nop are
  * exactly those that tracers look for.
  */
-#define PROBE_NOP_PLAIN "\t.balign 16\n990:\tnop\n\t.byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n"
-#define PROBE_NOP_FAST	"\t.balign 8\n990:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"
+#define PROBE_NOP_PLAIN	 "\t.balign 16\n990:\tnop\n\t.byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n"
+#define PROBE_NOP_FAST	 "\t.balign 8\n990:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"
+#define PROBE_BYTE_PLAIN 0x90
+#define PROBE_BYTE_FAST	 0x0f
+
+/* The registers in which the ABI passes arguments: to the compiler, and in a note. */
+#define PROBE_REGISTER_1 "rdi"
+#define PROBE_REGISTER_2 "rsi"
+#define PROBE_REGISTER_3 "rdx"
+#define PROBE_REGISTER_4 "rcx"
+#define PROBE_REGISTER_5 "r8"
+#define PROBE_REGISTER_6 "r9"
+#define PROBE_OPERAND(n) "8@%%" PROBE_REGISTER_##n
+
+#else
+
+#define PROBE_SITES 1
+
+#define PROBE_NOP_PLAIN	 "990:\tnop\n"
+#define PROBE_BYTE_PLAIN 0x1f
+
+#define PROBE_REGISTER_1 "x0"
+#define PROBE_REGISTER_2 "x1"
+#define PROBE_REGISTER_3 "x2"
+#define PROBE_REGISTER_4 "x3"
+#define PROBE_REGISTER_5 "x4"
+#define PROBE_REGISTER_6 "x5"
+#define PROBE_OPERAND(n) "8@" PROBE_REGISTER_##n
+
+#endif
 
 /* What a program places behind each note: formulas/slots/slots_object.c reserves bytes there. */
 #ifndef PROBE_NOTE_TAIL
@@ -100,92 +142,109 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 	"\t.popsection\n" \
 	"\t.endif\n"
 
+#define PROBE_TEXT_OF(x) #x
+#define PROBE_TEXT(x)	 PROBE_TEXT_OF(x)
+
+/* The row of struct probe_site. */
+#define PROBE_ROW(kind, provider, name) \
+	"\t.pushsection netobs_sites, \"aw\"\n" \
+	"\t.balign 8\n" \
+	"\t.8byte 990b, " #provider "_" #name "_semaphore, " PROBE_TEXT(PROBE_BYTE_##kind) "\n" \
+	"\t.popsection\n"
+
 /*
- * The nop and its note, of a probe of `provider`
+ * The nop, its note and its row, of a probe of `provider`
  * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).  STAP_PROBE() of sys/sdt.h cannot be used,
- * because it has one nop for all sites.  The semaphore is an operand so that link-time optimisation keeps it.
+ * because it has one nop for all sites and leaves the registers to the compiler, where DTrace expects those of the ABI.
+ * The semaphore is an operand so that link-time optimisation keeps it.
  */
-#define PROBE_ASM(nop, provider, name, operands, ...) \
-	__asm__ volatile(nop "\t.pushsection .note.stapsdt, \"\", \"note\"\n" \
-			     "\t.balign 4\n" \
-			     "\t.4byte 992f - 991f, 994f - 993f, 3\n" \
-			     "991:\t.asciz \"stapsdt\"\n" \
-			     "992:\t.balign 4\n" \
-			     "993:\t.8byte 990b, _.stapsdt.base, " #provider "_" #name "_semaphore\n" \
-			     "\t.asciz \"" #provider "\", \"" #name "\", \"" operands "\"\n" \
-			     "994:\t.balign 4\n" PROBE_NOTE_TAIL(name) "\t.popsection\n" PROBE_BASE \
+#define PROBE_ASM(kind, provider, name, operands, ...) \
+	__asm__ volatile(PROBE_NOP_##kind "\t.pushsection .note.stapsdt, \"\", \"note\"\n" \
+					  "\t.balign 4\n" \
+					  "\t.4byte 992f - 991f, 994f - 993f, 3\n" \
+					  "991:\t.asciz \"stapsdt\"\n" \
+					  "992:\t.balign 4\n" \
+					  "993:\t.8byte 990b, _.stapsdt.base, " #provider "_" #name "_semaphore\n" \
+					  "\t.asciz \"" #provider "\", \"" #name "\", \"" operands "\"\n" \
+					  "994:\t.balign 4\n" PROBE_NOTE_TAIL(name) "\t.popsection\n" PROBE_ROW( \
+					      kind, provider, name) PROBE_BASE \
 			 : \
 			 : __VA_ARGS__, "m"(provider##_##name##_semaphore))
 
 /*
- * One to six arguments, in the registers in which the System V ABI passes them, so that the compiler need not move
- * them.  In each block the asm follows the assignments immediately, so that no other code can come between.
+ * One to six arguments, in the registers in which the ABI passes them, so that the compiler need not move them.  In
+ * each block the asm follows the assignments immediately, so that no other code can come between.
  */
-#define PROBE_IN_RDI(x) register const void *probe_rdi __asm__("rdi") = (x)
-#define PROBE_IN_RSI(x) register const void *probe_rsi __asm__("rsi") = (x)
-#define PROBE_IN_RDX(x) register const void *probe_rdx __asm__("rdx") = (x)
-#define PROBE_IN_RCX(x) register const void *probe_rcx __asm__("rcx") = (x)
-#define PROBE_IN_R8(x)	register const void *probe_r8 __asm__("r8") = (x)
-#define PROBE_IN_R9(x)	register const void *probe_r9 __asm__("r9") = (x)
+#define PROBE_IN(n, x) register const void *probe_in_##n __asm__(PROBE_REGISTER_##n) = (x)
+#define PROBE_ARG(n)   "r"(probe_in_##n)
 
-#define PROBE_AT1(nop, provider, name, a) \
+#define PROBE_AT1(kind, provider, name, a) \
 	do { \
-		PROBE_IN_RDI(a); \
-		PROBE_ASM(nop, provider, name, "8@%%rdi", "r"(probe_rdi)); \
+		PROBE_IN(1, a); \
+		PROBE_ASM(kind, provider, name, PROBE_OPERAND(1), PROBE_ARG(1)); \
 	} while (0)
-#define PROBE_AT2(nop, provider, name, a, b) \
+#define PROBE_AT2(kind, provider, name, a, b) \
 	do { \
-		PROBE_IN_RDI(a); \
-		PROBE_IN_RSI(b); \
-		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi", "r"(probe_rdi), "r"(probe_rsi)); \
+		PROBE_IN(1, a); \
+		PROBE_IN(2, b); \
+		PROBE_ASM(kind, provider, name, PROBE_OPERAND(1) " " PROBE_OPERAND(2), PROBE_ARG(1), PROBE_ARG(2)); \
 	} while (0)
-#define PROBE_AT3(nop, provider, name, a, b, c) \
+#define PROBE_AT3(kind, provider, name, a, b, c) \
 	do { \
-		PROBE_IN_RDI(a); \
-		PROBE_IN_RSI(b); \
-		PROBE_IN_RDX(c); \
-		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx", "r"(probe_rdi), "r"(probe_rsi), \
-			  "r"(probe_rdx)); \
+		PROBE_IN(1, a); \
+		PROBE_IN(2, b); \
+		PROBE_IN(3, c); \
+		PROBE_ASM(kind, provider, name, PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3), \
+			  PROBE_ARG(1), PROBE_ARG(2), PROBE_ARG(3)); \
 	} while (0)
-#define PROBE_AT4(nop, provider, name, a, b, c, d) \
+#define PROBE_AT4(kind, provider, name, a, b, c, d) \
 	do { \
-		PROBE_IN_RDI(a); \
-		PROBE_IN_RSI(b); \
-		PROBE_IN_RDX(c); \
-		PROBE_IN_RCX(d); \
-		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx", "r"(probe_rdi), "r"(probe_rsi), \
-			  "r"(probe_rdx), "r"(probe_rcx)); \
+		PROBE_IN(1, a); \
+		PROBE_IN(2, b); \
+		PROBE_IN(3, c); \
+		PROBE_IN(4, d); \
+		PROBE_ASM(kind, provider, name, \
+			  PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3) " " PROBE_OPERAND(4), \
+			  PROBE_ARG(1), PROBE_ARG(2), PROBE_ARG(3), PROBE_ARG(4)); \
 	} while (0)
-#define PROBE_AT5(nop, provider, name, a, b, c, d, e) \
+#define PROBE_AT5(kind, provider, name, a, b, c, d, e) \
 	do { \
-		PROBE_IN_RDI(a); \
-		PROBE_IN_RSI(b); \
-		PROBE_IN_RDX(c); \
-		PROBE_IN_RCX(d); \
-		PROBE_IN_R8(e); \
-		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8", "r"(probe_rdi), \
-			  "r"(probe_rsi), "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8)); \
+		PROBE_IN(1, a); \
+		PROBE_IN(2, b); \
+		PROBE_IN(3, c); \
+		PROBE_IN(4, d); \
+		PROBE_IN(5, e); \
+		PROBE_ASM(kind, provider, name, \
+			  PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3) " " PROBE_OPERAND(4) " " \
+			  PROBE_OPERAND(5), \
+			  PROBE_ARG(1), PROBE_ARG(2), PROBE_ARG(3), PROBE_ARG(4), PROBE_ARG(5)); \
 	} while (0)
-#define PROBE_AT6(nop, provider, name, a, b, c, d, e, f) \
+#define PROBE_AT6(kind, provider, name, a, b, c, d, e, f) \
 	do { \
-		PROBE_IN_RDI(a); \
-		PROBE_IN_RSI(b); \
-		PROBE_IN_RDX(c); \
-		PROBE_IN_RCX(d); \
-		PROBE_IN_R8(e); \
-		PROBE_IN_R9(f); \
-		PROBE_ASM(nop, provider, name, "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8 8@%%r9", "r"(probe_rdi), \
-			  "r"(probe_rsi), "r"(probe_rdx), "r"(probe_rcx), "r"(probe_r8), "r"(probe_r9)); \
+		PROBE_IN(1, a); \
+		PROBE_IN(2, b); \
+		PROBE_IN(3, c); \
+		PROBE_IN(4, d); \
+		PROBE_IN(5, e); \
+		PROBE_IN(6, f); \
+		PROBE_ASM(kind, provider, name, \
+			  PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3) " " PROBE_OPERAND(4) " " \
+			  PROBE_OPERAND(5) " " PROBE_OPERAND(6), \
+			  PROBE_ARG(1), PROBE_ARG(2), PROBE_ARG(3), PROBE_ARG(4), PROBE_ARG(5), PROBE_ARG(6)); \
 	} while (0)
 
+#ifdef PROBE_HAS_FAST_SITE
 /* Runs only if the probe is enabled, so an untraced program does not pay for this test. */
 #define PROBE_AT_SITE(at, ...) \
 	do { \
 		if (site_is_fast) \
-			at(PROBE_NOP_FAST, netobs, __VA_ARGS__); \
+			at(FAST, netobs, __VA_ARGS__); \
 		else \
-			at(PROBE_NOP_PLAIN, netobs, __VA_ARGS__); \
+			at(PLAIN, netobs, __VA_ARGS__); \
 	} while (0)
+#else
+#define PROBE_AT_SITE(at, ...) at(PLAIN, netobs, __VA_ARGS__)
+#endif
 
 #define PROBE_SITE1(name, ...) PROBE_AT_SITE(PROBE_AT1, name, __VA_ARGS__)
 #define PROBE_SITE2(name, ...) PROBE_AT_SITE(PROBE_AT2, name, __VA_ARGS__)
@@ -195,18 +254,18 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 #define PROBE_SITE6(name, ...) PROBE_AT_SITE(PROBE_AT6, name, __VA_ARGS__)
 
 /* Only the plain site: for a probe that fires seldom; a tracer attaches to one site in half the time. */
-#define PROBE_PLAIN_SITE1(provider, name, ...) PROBE_AT1(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
-#define PROBE_PLAIN_SITE2(provider, name, ...) PROBE_AT2(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
-#define PROBE_PLAIN_SITE3(provider, name, ...) PROBE_AT3(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
-#define PROBE_PLAIN_SITE4(provider, name, ...) PROBE_AT4(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
-#define PROBE_PLAIN_SITE5(provider, name, ...) PROBE_AT5(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
-#define PROBE_PLAIN_SITE6(provider, name, ...) PROBE_AT6(PROBE_NOP_PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE1(provider, name, ...) PROBE_AT1(PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE2(provider, name, ...) PROBE_AT2(PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE3(provider, name, ...) PROBE_AT3(PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE4(provider, name, ...) PROBE_AT4(PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE5(provider, name, ...) PROBE_AT5(PLAIN, provider, name, __VA_ARGS__)
+#define PROBE_PLAIN_SITE6(provider, name, ...) PROBE_AT6(PLAIN, provider, name, __VA_ARGS__)
 
 #else
 
 #define PROBE_SITES		1
 
-/* On other architectures a traced nop is always a trap.  "r" instead of the default "nor". */
+/* "r" instead of the default "nor". */
 #define STAP_SDT_ARG_CONSTRAINT r
 #define _SDT_HAS_SEMAPHORES	1
 #include <sys/sdt.h>

@@ -104,7 +104,8 @@ static bool
 sandbox_table_applies(const struct sandbox_table *table, const struct sandbox_process *process, enum sandbox_role role)
 {
 	return (table->roles & role) != 0 && (table->when != SANDBOX_IF_OPENING || process->opens) &&
-	       (table->when != SANDBOX_IF_SUSPENDING || process->suspends);
+	       (table->when != SANDBOX_IF_SUSPENDING || process->suspends) &&
+	       (table->when != SANDBOX_IF_DTRACE || process->dtrace);
 }
 
 static int

@@ -25,6 +25,7 @@ struct sandbox_process {
 	bool live;     /* observes interfaces */
 	bool opens;    /* and opens those that return */
 	bool suspends; /* and suspends capture */
+	bool dtrace;   /* describes its probes to dtprobed */
 };
 
 /* Loads the filter for this and every later thread.  False, with a message logged, if the filter is not in force

@@ -14,6 +14,8 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include "usdt/dtprobed.h"
+
 #define CALL(name) {.number = SCMP_SYS(name)}
 #define CALL_IF(name, which, bits, wanted) \
 	{.number = SCMP_SYS(name), .conditions = {{.argument = (which), .mask = (bits), .value = (wanted)}}}
@@ -236,6 +238,13 @@ static const struct sandbox_rule kernel_queries[] = {
     LOW_OPTION(setsockopt, SOL_SOCKET, SO_RCVTIMEO),
 };
 
+/* dtprobed learns the names of formulas, and at the end that there are no probes any more.  Any process of any user may
+ * make these requests for its own probes. */
+static const struct sandbox_rule dtrace_requests[] = {
+    INT_ARG(ioctl, 2, DTPROBED_ADD),
+    INT_ARG(ioctl, 2, DTPROBED_REMOVE),
+};
+
 #define TABLE_IF(in_case, what, whose, table) \
 	{.purpose = (what), \
 	 .roles = (whose), \
@@ -265,6 +274,7 @@ const struct sandbox_table sandbox_allowed[] = {
     TABLE_IF(SANDBOX_IF_OPENING, "opening interfaces", SANDBOX_LIVE | SANDBOX_WORKER, opening),
     TABLE_IF(SANDBOX_IF_SUSPENDING, "suspending capture", SANDBOX_LIVE | SANDBOX_WORKER, suspending),
     TABLE("asking the kernel about addresses and owners", SANDBOX_LIVE, kernel_queries),
+    TABLE_IF(SANDBOX_IF_DTRACE, "describing probes to DTrace", PROCESSES, dtrace_requests),
 };
 const size_t sandbox_allowed_count = sizeof sandbox_allowed / sizeof sandbox_allowed[0];
 

@@ -21,7 +21,7 @@ static const struct {
 	     "perf probe -x PATH --add sdt_netobs:SITE && perf record -a -e sdt_netobs:SITE"},
     {"gdb", "gdb -p PID -ex 'break -probe-stap netobs:SITE' -ex continue"},
     {"SystemTap", "stap -e 'probe process(\"PATH\").provider(\"netobs\").mark(\"SITE\") { println(pp()) }'"},
-    {"DTrace", "dtrace -n 'netobsPID:::NAME { @[probename] = count(); }'"},
+    {"DTrace", "dtrace -p PID -n 'netobs$target:::NAME { @[probename] = count(); }'"},
 };
 
 #define ATTACH_LINES (sizeof attach_lines / sizeof attach_lines[0])

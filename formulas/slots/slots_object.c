@@ -21,8 +21,18 @@
 
 #ifdef PROBE_HAS_FAST_SITE
 bool site_is_fast;
+#define SLOTS_SITE_IS_FAST &site_is_fast
+#else
+#define SLOTS_SITE_IS_FAST NULL
+#endif
+
+#ifdef PROBE_HAS_TABLE
 #define SLOTS_SITE(name, ...) PROBE_SITE6(name, __VA_ARGS__)
-#define SLOTS_SITE_IS_FAST    &site_is_fast
+/* The linker defines both. */
+extern const struct probe_site __start_netobs_sites[] __attribute__((visibility("hidden")));
+extern const struct probe_site __stop_netobs_sites[] __attribute__((visibility("hidden")));
+#define SLOTS_TABLE	__start_netobs_sites
+#define SLOTS_TABLE_END __stop_netobs_sites
 #else
 /* sys/sdt.h has no place for more, so the filler follows in the same section: a function has one site. */
 #define SLOTS_SITE(name, ...)                                                                      \
@@ -31,7 +41,8 @@ bool site_is_fast;
 		__asm__ volatile("\t.pushsection .note.stapsdt, \"?\", \"note\"\n\t.balign 4\n"      \
 				 SLOTS_FILLER(name) "\t.popsection\n");                            \
 	} while (0)
-#define SLOTS_SITE_IS_FAST NULL
+#define SLOTS_TABLE	NULL
+#define SLOTS_TABLE_END NULL
 #endif
 
 /* X for every slot. */
@@ -65,5 +76,7 @@ SLOTS_EACH(SLOTS_DEFINE)
 extern const struct slots_object SLOTS_SYMBOL;
 __attribute__((visibility("default"))) const struct slots_object SLOTS_SYMBOL = {
     .site_is_fast = SLOTS_SITE_IS_FAST,
+    .sites = SLOTS_TABLE,
+    .sites_end = SLOTS_TABLE_END,
     .slots = {SLOTS_EACH(SLOTS_ROW)},
 };

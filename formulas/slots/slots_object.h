@@ -32,8 +32,12 @@ struct slot_site {
 	volatile unsigned short *semaphore;
 };
 
+struct probe_site;
+
 struct slots_object {
 	bool *site_is_fast; /* selects the site of each slot; NULL if it has one only */
+	/* The table of the sites (usdt/site.h), up to `sites_end`; both are NULL if there is none. */
+	const struct probe_site *sites, *sites_end;
 	struct slot_site slots[SLOTS_COUNT];
 };
 

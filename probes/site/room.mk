@@ -3,7 +3,6 @@
 
 libprobes_a_SOURCES += \
 	%D%/semaphores.h \
-	%D%/site_dof.h \
 	%D%/site_select.c \
 	%D%/site_select.h \
 	%D%/tracer_watch.c \

@@ -16,7 +16,6 @@ quick_tests += \
 	%D%/libraries.sh
 
 check_tests += \
-	%D%/dof.sh \
 	%D%/firing_order.sh \
 	%D%/header_parse.sh \
 	%D%/json.sh \

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of the sites of this program, and tracers that do not raise semaphores.
+ *
+ * bpftrace, perf and others raise the semaphore of a probe while they are attached to it.  DTrace does not for probes
+ * that a process has described to it (dof.h): it only places a uprobe, which replaces the first byte of the site.
+ */
+#ifndef NETOBS_USDT_SITE_TABLE_H
+#define NETOBS_USDT_SITE_TABLE_H
+
+#include <stddef.h>
+
+#include "usdt/site.h"
+
+struct site_table {
+	const struct probe_site *rows;
+	size_t count; /* 0 on a processor without a table, and in a build without probes */
+};
+
+/* The table of the program itself. */
+struct site_table site_table_of_program(void);
+
+/* The site of a probe that runs: the fast one or the plain one, if the probe has both.  NULL if the table has none. */
+const struct probe_site *site_table_find(const struct site_table *table,
+					 const volatile union probe_semaphore *semaphore, bool fast);
+
+/* Sites that are watched at most. */
+#define SITE_WATCH_MAX 256
+
+/* Watches a site, whose memory must remain; before any thread polls.  False if too many are watched already. */
+bool site_watch_add(const struct probe_site *site);
+
+/* Raises the semaphore of each watched site that has a uprobe while no tracer raises it, and lowers it again when
+ * the uprobe is gone or a tracer raises it.  One thread may call it at a time. */
+void site_watch_poll(void);
+
+/* Forgets all sites, and lowers what was raised. */
+void site_watch_end(void);
+
+#endif
