@@ -59,7 +59,8 @@ engine_script_names = \
 bin_SCRIPTS = netobs
 netobs: scripts/netobs Makefile
 	$(AM_V_GEN)sed -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' -e 's|[@]includedir[@]|$(includedir)|' -e 's|[@]sbindir[@]|$(sbindir)|' \
-		-e 's|[@]libexecdir[@]|$(libexecdir)|' -e 's|[@]VERSION[@]|$(VERSION)|' $(srcdir)/scripts/netobs >$@.new && chmod +x $@.new && mv $@.new $@
+		-e 's|[@]libexecdir[@]|$(libexecdir)|' -e 's|[@]VERSION[@]|$(VERSION)|' \
+		-e 's|[@]libdir[@]|$(libdir)|' $(srcdir)/scripts/netobs >$@.new && chmod +x $@.new && mv $@.new $@
 CLEANFILES += netobs
 
 bpftracedir = $(pkgdatadir)/scripts/bpftrace

@@ -13,8 +13,8 @@ if ! have dtrace || ! dtrace -V 2>/dev/null | grep -q ' D [0-9]'; then
 	why="there is no DTrace on this machine, the D scripts were not run"
 elif [ "$(id -u)" -ne 0 ]; then
 	why="DTrace needs root"
-elif ! readelf -S "$netobsd" 2>/dev/null | grep -q -e SUNW_dof -e note.usdt; then
-	why="this netobsd is built without --with-dtrace"
+elif [ ! -e /dev/dtrace/helper ]; then
+	why="dtprobed is not running"
 fi
 [ -z "$why" ] || skip_all "$why"
 program=$(private_netobsd) || exit 99

@@ -89,12 +89,15 @@ udp-send f-udp-send f-udp-send = udp-send  where tcp_flagstr == ", 3 times"'
 cat >"$tmp/mine.d" <<-'D'
 	netobs*:::slow-2 { @ = count(); }
 D
+cat >"$tmp/other.d" <<-'D'
+	netobs*:::tcp-send,
+	netobs*:::tcp-receive, netobs_engine*:::batch-done { @ = count(); }
+D
 mkdir "$tmp/bin"
 cat >"$tmp/bin/dtrace" <<-'SH'
 	#!/bin/sh
 	case $1 in
 	-V) exec echo "dtrace: Oracle D 2.0" ;;
-	-vV) exec printf 'dtrace: Oracle D 2.0\nThis is DTrace %s\n' "$RELEASE" ;;
 	esac
 	while [ "$1" != -p ]; do shift; done
 	kill "$2"
@@ -105,19 +108,14 @@ chmod +x "$tmp/bin/dtrace"
 path=$PATH
 if [ "$(id -u)" -eq 0 ]; then
 	PATH=$tmp/bin:$PATH
-	for RELEASE in 1.2.2 2.0.2 2.0.3-1; do
-		export RELEASE
-		fails "a formula with DTrace $RELEASE" "netobs: DTrace $RELEASE does not see formulas, but 2.0.4 and later do; use bpftrace" \
-			"$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace
-	done
-	for RELEASE in 2.0.4 2.0.11 2.1.0; do
-		"$netobs" "$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace >"$tmp/out" 2>&1
-		# The dollar sign is DTrace's.
-		# shellcheck disable=SC2016
-		is "a formula with DTrace $RELEASE" "$(cat "$tmp/out")" 'netobs$target:::slow-2 { @ = count(); }'
-	done
-	fails "a formula in place of a probe, with DTrace" "netobs: DTrace does not know the types of a formula's arguments, which hosts reads" \
-		hosts -F 'f = ip-send' "$home" -t dtrace
+	"$netobs" "$tmp/mine.d" -F 'slow-2 = tcp-send' "$home" -t dtrace >"$tmp/out" 2>&1
+	# The dollar signs are DTrace's.
+	# shellcheck disable=SC2016
+	is "a formula with DTrace" "$(cat "$tmp/out")" 'netobs$target:::slow-2 { @ = count(); }'
+	"$netobs" "$tmp/other.d" -F 'slow-2 = tcp-send' "$home" -t dtrace >"$tmp/out" 2>&1
+	# shellcheck disable=SC2016
+	is "a formula in place of a probe, with DTrace" "$(cat "$tmp/out")" 'netobs$target:::slow-2,
+netobs$target:::tcp-receive, netobs_engine$target:::batch-done { @ = count(); }'
 	PATH=$path
 else
 	skip "with DTrace" "it needs root"
