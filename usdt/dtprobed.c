@@ -84,8 +84,11 @@ dtprobed_set(int device, struct dtprobed_entry *entry, const char *module, const
 		return false;
 	}
 	dof = malloc(size);
-	if (dof == NULL)
+	if (dof == NULL) {
+		dtprobed_remove(device, entry);
+		errno = ENOMEM;
 		return false;
+	}
 	dof_write(provider, dof, size);
 	done = (entry->size == size && memcmp(entry->dof, dof, size) == 0) ||
 	       dtprobed_replace(device, entry, module, dof, size);
