@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/dtrace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,17 +26,20 @@ enum dof { DOF_NETOBS, DOF_ENGINE, DOF_FORMULAS, DOFS };
 
 struct dtrace {
 	int device;
+	bool refused; /* by dtprobed once: it is not asked again */
 	/* Base names of the program's file and of that with the sites of formulas: DTrace's modules. */
 	char module[DTPROBED_MODULE_MAX], formulas_module[DTPROBED_MODULE_MAX];
 	struct dtprobed_entry entries[DOFS];
 };
 
 /* Room for what the description of a provider points to, while it is written. */
+#define DESCRIPTION_MAX 128 /* probes */
 struct description {
 	struct dof_provider provider;
-	struct dof_probe probes[PROBE_COUNT > SLOTS_COUNT ? PROBE_COUNT : SLOTS_COUNT];
-	char names[PROBE_COUNT > SLOTS_COUNT ? PROBE_COUNT : SLOTS_COUNT][2][NAME_MAX_BYTES];
+	struct dof_probe probes[DESCRIPTION_MAX];
+	char names[DESCRIPTION_MAX][2][NAME_MAX_BYTES];
 };
+_Static_assert(PROBE_COUNT <= DESCRIPTION_MAX && SLOTS_COUNT <= DESCRIPTION_MAX, "room for each provider");
 
 /* The types of an argument that points to a struct of netobs.h, by the names that the D library gives them. */
 static char native_types[STRUCT_COUNT][NAME_MAX_BYTES], translated_types[STRUCT_COUNT][NAME_MAX_BYTES];
@@ -68,6 +72,7 @@ description_add(struct description *description, const char *function, const cha
 	struct dof_probe *probe = &description->probes[index];
 	char *name = description->names[index][0], *symbol = description->names[index][1], *to = name;
 
+	assert(index < DESCRIPTION_MAX);
 	for (const char *from = c_name; *from != '\0' && to < name + NAME_MAX_BYTES - 1; from++) {
 		bool is_hyphen = from[0] == '_' && from[1] == '_';
 
@@ -212,10 +217,11 @@ describe_formulas(struct description *description, const struct formula_sites *s
 static void
 dtrace_set(struct dtrace *dtrace, enum dof which, const char *module, const struct description *description)
 {
-	if (dtprobed_set(dtrace->device, &dtrace->entries[which], module, &description->provider))
+	if (dtrace->refused || dtprobed_set(dtrace->device, &dtrace->entries[which], module, &description->provider))
 		return;
-	log_warning("DTrace does not list the %s: dtprobed refuses them: %s; see journalctl -u dtprobed",
+	log_warning("DTrace does not list the %s: dtprobed: %s; see journalctl -u dtprobed, then restart netobsd",
 		    which == DOF_FORMULAS ? "formulas" : "probes", strerror(errno));
+	dtrace->refused = true;
 }
 
 void
@@ -235,24 +241,27 @@ dtrace_update(struct dtrace *dtrace, const struct formula_sites *sites)
 	free(description);
 }
 
-static void
+/* Watches a site, if there is one.  False if there is no room. */
+static bool
 dtrace_watch_site(const struct probe_site *site)
 {
-	if (site != NULL && !site_watch_add(site))
-		log_warning("too many sites: DTrace enables only a part of the probes");
+	return site == NULL || site_watch_add(site);
 }
 
 static void
 dtrace_watch(const struct formula_sites *sites)
 {
 	struct site_table table = site_table_of_program();
+	bool all = true;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		dtrace_watch_site(site_table_find(&table, semaphores_of(i), site_selected() == SITE_FAST));
+		all &= dtrace_watch_site(site_table_find(&table, semaphores_of(i), site_selected() == SITE_FAST));
 	for (size_t i = 0; i < engine_probe_count; i++)
-		dtrace_watch_site(site_table_find(&table, engine_probes[i].semaphore, false));
+		all &= dtrace_watch_site(site_table_find(&table, engine_probes[i].semaphore, false));
 	for (unsigned i = 0; i < SLOTS_COUNT; i++)
-		dtrace_watch_site(formulas_site(sites, i));
+		all &= dtrace_watch_site(formulas_site(sites, i));
+	if (!all)
+		log_warning("too many sites: DTrace enables only a part of the probes");
 }
 
 static void
@@ -298,6 +307,14 @@ dtrace_allocate(struct dtrace *dtrace)
 	return true;
 }
 
+static void
+dtrace_free(struct dtrace *dtrace)
+{
+	for (unsigned i = 0; dtrace != NULL && i < DOFS; i++)
+		dtprobed_entry_close(&dtrace->entries[i]);
+	free(dtrace);
+}
+
 /* Opens the device; a machine without DTrace has none. */
 static int
 dtrace_open_device(void)
@@ -313,7 +330,7 @@ dtrace_open_device(void)
 struct dtrace *
 dtrace_open(const struct formula_sites *sites)
 {
-	int device = dtrace_open_device();
+	int device = site_table_of_program().count > 0 ? dtrace_open_device() : -1;
 	struct description *description;
 	struct dtrace *dtrace;
 
@@ -321,19 +338,25 @@ dtrace_open(const struct formula_sites *sites)
 		return NULL;
 	dtrace = calloc(1, sizeof *dtrace);
 	description = calloc(1, sizeof *description);
-	if (dtrace != NULL)
-		dtrace->device = device;
 	if (dtrace == NULL || description == NULL || !dtrace_allocate(dtrace)) {
 		log_warning("out of memory: DTrace does not list the probes");
+		dtrace_free(dtrace);
 		free(description);
-		dtrace_close(dtrace);
+		close(device);
 		return NULL;
 	}
+	dtrace->device = device;
 	dtrace_name_types();
 	dtrace_find_modules(dtrace, sites);
 	dtrace_add_all(dtrace, description, sites);
 	free(description);
 	return dtrace;
+}
+
+bool
+dtrace_is_listed(const struct dtrace *dtrace)
+{
+	return dtrace != NULL && dtrace->entries[DOF_NETOBS].size > 0;
 }
 
 void
@@ -342,10 +365,8 @@ dtrace_close(struct dtrace *dtrace)
 	if (dtrace == NULL)
 		return;
 	site_watch_end();
-	for (unsigned i = 0; i < DOFS; i++) {
+	for (unsigned i = 0; i < DOFS; i++)
 		dtprobed_remove(dtrace->device, &dtrace->entries[i]);
-		dtprobed_entry_close(&dtrace->entries[i]);
-	}
 	close(dtrace->device);
-	free(dtrace);
+	dtrace_free(dtrace);
 }

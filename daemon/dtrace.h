@@ -6,6 +6,8 @@
 #ifndef NETOBS_DAEMON_DTRACE_H
 #define NETOBS_DAEMON_DTRACE_H
 
+#include <stdbool.h>
+
 #include "daemon/formula_sites.h"
 
 struct dtrace;
@@ -13,10 +15,13 @@ struct dtrace;
 /*
  * Hands the probes of netobs and netobs_engine and the formulas to dtprobed, and watches their sites from then on
  * (site_table.h).  Call it before privileges are dropped, after site_select() and formula_sites_open().  NULL if the
- * machine has no DTrace, or on failure, with a warning logged.
+ * machine has no DTrace, if this build has no table of sites, or on failure, with a warning logged.
  */
 struct dtrace *dtrace_open(const struct formula_sites *sites);
 void dtrace_close(struct dtrace *dtrace);
+
+/* Whether dtprobed knows the probes of netobs. */
+bool dtrace_is_listed(const struct dtrace *dtrace);
 
 /* Hands over the formulas again if their names or the types of their arguments have changed.  Does nothing without
  * DTrace (NULL). */

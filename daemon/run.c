@@ -418,7 +418,7 @@ daemon_log_dtrace(const struct daemon_state *state)
 {
 	const struct config *config = state->config;
 
-	if (state->dtrace != NULL &&
+	if (dtrace_is_listed(state->dtrace) &&
 	    (config->control_path != NULL || config->metrics_address != NULL || config->config_path != NULL))
 		log_notice("DTrace lists the probes of process %d as netobs*:::", (int)getpid());
 }

@@ -302,12 +302,12 @@ emitter_poll_semaphores(struct emitter *e)
 	e->traced = false;
 	if (e->feed != NULL)
 		feed_part_flush(e->feed);
-	if (e->listener != NULL)
-		e->listener->poll(e->listener_context);
 	if (e->partition_index == 0) { /* both keep what they saw, so only one thread calls them */
 		site_watch_poll();
 		tracer_watch_poll(&e->tracers);
 	}
+	if (e->listener != NULL)
+		e->listener->poll(e->listener_context); /* reads the semaphores of formulas */
 	for (unsigned id = 0; id < PROBE_COUNT; id++) {
 		e->traced |= semaphores_enabled(id);
 		if (semaphores_read(id) == 0)

@@ -43,14 +43,14 @@ dtprobed_entry_close(struct dtprobed_entry *entry)
 	*entry = (struct dtprobed_entry){0};
 }
 
-void
+bool
 dtprobed_remove(int device, struct dtprobed_entry *entry)
 {
 	if (entry->size == 0)
-		return;
-	/* The generation is the argument, not a pointer to it.  On failure dtprobed has ended, and forgotten it. */
-	(void)ioctl(device, DTPROBED_REMOVE, (unsigned long)entry->generation);
+		return true;
 	entry->size = 0;
+	/* The generation is the argument, not a pointer to it. */
+	return ioctl(device, DTPROBED_REMOVE, (unsigned long)entry->generation) >= 0;
 }
 
 /* Hands over `size` bytes of DOF in place of what dtprobed knows. */
@@ -59,7 +59,8 @@ dtprobed_replace(int device, struct dtprobed_entry *entry, const char *module, c
 {
 	struct dtprobed_request request = {.dof = (uintptr_t)entry->dof};
 
-	dtprobed_remove(device, entry);
+	if (!dtprobed_remove(device, entry))
+		return false;
 	memcpy(entry->dof, dof, size);
 	snprintf(request.module, sizeof request.module, "%s", module);
 	entry->generation = ioctl(device, DTPROBED_ADD, &request);

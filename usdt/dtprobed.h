@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dtprobed(8), DTrace's daemon: a process hands it the description of its probes through a device, and DTrace then
- * lists them, until they are removed or the process has ended.
+ * lists them, until they are removed or the process has ended.  Each call waits for its answer; only a signal that ends
+ * the process interrupts it.
  */
 #ifndef NETOBS_USDT_DTPROBED_H
 #define NETOBS_USDT_DTPROBED_H
@@ -24,6 +25,7 @@ struct dtprobed_request {
 #define DTPROBED_ADD	_IOC(_IOC_WRITE, 0xd8, 3, sizeof(struct dtprobed_request))
 #define DTPROBED_REMOVE _IOC(_IOC_WRITE, 0xd8, 2, sizeof(int))
 
+#define DTPROBED_SECONDS 5	      /* a request takes at most */
 #define DTPROBED_DOF_MAX (128 * 1024) /* bytes */
 
 /* A provider that dtprobed knows, or none. */
@@ -49,7 +51,7 @@ void dtprobed_entry_close(struct dtprobed_entry *entry);
  */
 bool dtprobed_set(int device, struct dtprobed_entry *entry, const char *module, const struct dof_provider *provider);
 
-/* Makes dtprobed forget a provider. */
-void dtprobed_remove(int device, struct dtprobed_entry *entry);
+/* Makes dtprobed forget a provider.  False with errno on failure; usually dtprobed has ended then, and forgotten it. */
+bool dtprobed_remove(int device, struct dtprobed_entry *entry);
 
 #endif

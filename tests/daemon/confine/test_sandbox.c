@@ -33,6 +33,7 @@
 #include "daemon/base/high_sockets.h"
 #include "daemon/confine/sandbox.h"
 #include "daemon/confine/sandbox_rules.h"
+#include "usdt/dtprobed.h"
 
 #define DONE	  0
 #define NO_FILTER 77
@@ -646,6 +647,32 @@ call_32_bits(void)
 }
 #endif
 
+/* Of a descriptor that is no device, which the kernel refuses in another way than the filter. */
+static long
+request_of_dtrace(unsigned long number)
+{
+	return syscall(SYS_ioctl, STDIN_FILENO, number, 0) == -1 && errno != EPERM ? 0 : -1;
+}
+
+static long
+describe_probes(void)
+{
+	return request_of_dtrace(DTPROBED_ADD);
+}
+
+static long
+remove_probes(void)
+{
+	return request_of_dtrace(DTPROBED_REMOVE);
+}
+
+/* Number 1 of the device is for DTrace itself. */
+static long
+other_request_of_dtrace(void)
+{
+	return request_of_dtrace(_IOC(_IOC_WRITE, 0xd8, 1, sizeof(int)));
+}
+
 struct thread_attempt {
 	const struct attempt *attempt;
 	enum sandbox_role role;
@@ -670,7 +697,7 @@ static struct sandbox_process live = {.live = true};
 static int
 try_call(const struct attempt *attempt, enum sandbox_role role)
 {
-	const struct sandbox_process replay = {.live = false};
+	const struct sandbox_process replay = {.live = false, .dtrace = live.dtrace};
 	bool of_files = role == SANDBOX_REPLAY || role == SANDBOX_READER;
 	struct thread_attempt in = {attempt, role};
 	pid_t child = fork();
@@ -901,6 +928,27 @@ test_replay_is_narrower(void **state)
 	refuses(attempts, COUNT(attempts), SANDBOX_REPLAY);
 }
 
+/* Only the main thread of a process that has opened DTrace's device makes its requests. */
+static void
+test_dtrace(void **state)
+{
+	static const struct attempt requests[] = {{"describing probes", describe_probes},
+						  {"removing probes", remove_probes}};
+	static const struct attempt others[] = {{"another request of DTrace", other_request_of_dtrace}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(all_roles); i++)
+		refuses(requests, COUNT(requests), all_roles[i]);
+	live.dtrace = true;
+	grants(requests, COUNT(requests), SANDBOX_LIVE);
+	grants(requests, COUNT(requests), SANDBOX_REPLAY);
+	refuses(others, COUNT(others), SANDBOX_LIVE);
+	refuses(requests, COUNT(requests), SANDBOX_WORKER);
+	refuses(requests, COUNT(requests), SANDBOX_OWNER);
+	refuses(requests, COUNT(requests), SANDBOX_READER);
+	live = (struct sandbox_process){.live = true};
+}
+
 static void
 test_deadly(void **state)
 {
@@ -938,6 +986,7 @@ main(void)
 	    cmocka_unit_test(test_replay_is_narrower),
 	    cmocka_unit_test(test_threads),
 	    cmocka_unit_test(test_high_descriptors),
+	    cmocka_unit_test(test_dtrace),
 	    cmocka_unit_test(test_deadly),
 	};
 
