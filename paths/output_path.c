@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "paths/unit_clause.h"
+
 #define LINKS_MAX 40 /* symbolic links on one path, as in the kernel */
 
 /* Times that a file is opened anew because another process has created or removed it meanwhile. */
@@ -22,15 +24,24 @@ struct output_walk {
 	int directory;		/* the directory reached so far */
 	char pending[PATH_MAX]; /* components that follow */
 	unsigned links;		/* links followed so far */
+	const char *path;
 	char *error;
 };
 
-/* Sets the reason to that of errno.  Returns -1. */
+int
+output_path_fail(const char *path, char error[OUTPUT_PATH_ERROR_MAX])
+{
+	int reason = errno;
+
+	snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s%s", strerror(reason), unit_clause_of_path(path, reason));
+	errno = reason;
+	return -1;
+}
+
 static int
 walk_fail(const struct output_walk *walk)
 {
-	snprintf(walk->error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
-	return -1;
+	return output_path_fail(walk->path, walk->error);
 }
 
 /* Closes a descriptor, and keeps errno. */
@@ -286,7 +297,7 @@ walk_step(struct output_walk *walk, int flags, int *result)
 int
 output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_MAX])
 {
-	struct output_walk walk = {.directory = -1, .error = error};
+	struct output_walk walk = {.directory = -1, .path = path, .error = error};
 	int fd = -1;
 
 	errno = *path == '\0' ? ENOENT : ENAMETOOLONG;
@@ -334,7 +345,7 @@ output_path_resolve(const char *path, char resolved[PATH_MAX], char error[OUTPUT
 		length = -1;
 	}
 	if (length < 0)
-		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
+		output_path_fail(path, error);
 	else
 		resolved[length] = '\0';
 	walk_close(fd);
@@ -378,8 +389,7 @@ output_path_open_directory(const char *path, int flags, const char **name, char 
 
 	if (output_path_split(path, directory, name))
 		return output_path_open(directory, flags | O_DIRECTORY, error);
-	snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
-	return -1;
+	return output_path_fail(path, error);
 }
 
 /* Creates a file in an open directory, and removes its name: not every file system has O_TMPFILE. */
@@ -414,7 +424,7 @@ output_path_open_unnamed(const char *path, char error[OUTPUT_PATH_ERROR_MAX])
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
 		fd = directory_open_removed(directory);
 	if (fd < 0)
-		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
+		output_path_fail(path, error);
 	walk_close(directory);
 	return fd;
 }

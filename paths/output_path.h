@@ -23,6 +23,10 @@
 /* What captures and records are created with, less the umask: they contain the traffic of all users. */
 #define OUTPUT_FILE_MODE 0640
 
+/* Sets the reason to that of errno, with the setting of the unit that may be why (paths/unit_clause.h).  Returns -1; errno
+ * stays. */
+int output_path_fail(const char *path, char error[OUTPUT_PATH_ERROR_MAX]);
+
 /* As open(2); O_CLOEXEC is added.  O_CREAT creates a file with OUTPUT_FILE_MODE if none exists.  The last component may
  * be a link of /proc, as /dev/stdout leads to.  -1 on failure, with errno, and `error` set to the reason. */
 int output_path_open(const char *path, int flags, char error[OUTPUT_PATH_ERROR_MAX]);

@@ -7,4 +7,6 @@ libpaths_a_SOURCES += \
 	%D%/descriptor_path.c \
 	%D%/descriptor_path.h \
 	%D%/output_path.c \
-	%D%/output_path.h
+	%D%/output_path.h \
+	%D%/unit_clause.c \
+	%D%/unit_clause.h

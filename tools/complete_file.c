@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "paths/output_path.h"
+#include "paths/unit_clause.h"
 
 #define HIDDEN_SUFFIX ".netobsctl-part"
 
@@ -28,7 +29,8 @@ struct complete_file {
 static bool
 file_fail(const struct complete_file *file, const char *what, char *error, size_t size)
 {
-	snprintf(error, size, "cannot %s %s: %s", what, file->path, strerror(errno));
+	snprintf(error, size, "cannot %s %s: %s%s", what, file->path, strerror(errno),
+		 unit_clause_of_path(file->path, errno));
 	return false;
 }
 

@@ -111,7 +111,8 @@ record_directory_open(struct record_directory *directory, const char *path)
 		return status;
 	}
 	if (faccessat(directory->fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
-		client_log_error(path, strerror(errno));
+		output_path_fail(path, reason);
+		client_log_error(path, reason);
 	} else if (flock(directory->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
 		client_log_error(path, "another netobsctl record writes there");
 		status = EXIT_FAILURE;

@@ -413,9 +413,10 @@ stream_files_open(const char *directory, const char *name, const struct stream_r
 		client_log_error(directory, reason);
 	else if (files->compressed == NULL || files->context == NULL)
 		client_log_error("out of memory", NULL);
-	else if (faccessat(files->directory, ".", W_OK, AT_EACCESS) != 0)
-		client_log_error(directory, strerror(errno));
-	else {
+	else if (faccessat(files->directory, ".", W_OK, AT_EACCESS) != 0) {
+		output_path_fail(directory, reason);
+		client_log_error(directory, reason);
+	} else {
 		(void)ZSTD_CCtx_setParameter(files->context, ZSTD_c_checksumFlag, 1);
 		files_remove_leftovers(files);
 		return files;

@@ -11,6 +11,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "paths/unit_clause.h"
+
 #define LINKS_MAX 40 /* symbolic links on one path, as in the kernel */
 
 static struct {
@@ -26,6 +28,7 @@ struct path_walk {
 	unsigned links;		/* links resolved so far */
 	int flags;		/* of the last component */
 	uid_t uid;
+	const char *path;
 	char *error;
 };
 
@@ -59,7 +62,7 @@ trusted_path_require(bool required, uid_t uid)
 static void
 path_walk_set_errno(const struct path_walk *walk)
 {
-	snprintf(walk->error, TRUSTED_PATH_ERROR_MAX, "%s", strerror(errno));
+	snprintf(walk->error, TRUSTED_PATH_ERROR_MAX, "%s%s", strerror(errno), unit_clause_of_path(walk->path, errno));
 }
 
 /* --------------------------------------------------------------------------------------------------------- checking */
@@ -256,7 +259,7 @@ path_walk_step(struct path_walk *walk, int *result)
 int
 trusted_path_open(const char *path, int flags, uid_t uid, char error[TRUSTED_PATH_ERROR_MAX])
 {
-	struct path_walk walk = {.directory = -1, .flags = flags, .uid = uid, .error = error};
+	struct path_walk walk = {.directory = -1, .flags = flags, .uid = uid, .path = path, .error = error};
 	char directory[PATH_MAX] = "";
 	int fd = -1;
 

@@ -7,6 +7,7 @@
 #include "daemon/base/log_debug.h"
 #include "dissect/dissect.h"
 #include "formulas/match/filter_size.h"
+#include "paths/unit_clause.h"
 
 bool
 capture_check_link_type(int dlt, const char *name)
@@ -39,7 +40,7 @@ capture_compile_filter(const struct config *config, pcap_t *pcap, const char *na
 			  name, pcap_datalink(pcap), program->bf_len);
 		return true;
 	}
-	log_error("bad filter \"%s\" for %s: %s%s; pcap-filter(7) describes filters", config->filter, name,
-		  pcap_geterr(pcap), hint);
+	log_error("bad filter \"%s\" for %s: %s%s; pcap-filter(7) describes filters%s", config->filter, name,
+		  pcap_geterr(pcap), hint, unit_clause_of_filter(pcap_geterr(pcap)));
 	return false;
 }

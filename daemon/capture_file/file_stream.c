@@ -12,6 +12,7 @@
 #include "daemon/base/log.h"
 #include "daemon/capture_file/decompress.h"
 #include "daemon/capture_file/reader_threads.h"
+#include "paths/unit_clause.h"
 
 #define INPUT_BYTES  (128u * 1024)
 #define STREAM_BYTES (256u * 1024)
@@ -324,7 +325,7 @@ file_stream_open_fd(struct file_stream *stream, const char *path)
 		stream->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
 	if (stream->fd < 0 || fstat(stream->fd, &status) < 0) {
-		log_error("cannot read %s: %s", stream->name, strerror(errno));
+		log_error("cannot read %s: %s%s", stream->name, strerror(errno), unit_clause_of_path(path, errno));
 		return false;
 	}
 	if (S_ISDIR(status.st_mode)) {

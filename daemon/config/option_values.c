@@ -15,6 +15,7 @@
 #include "daemon/config/options.h"
 #include "formulas/formula.h"
 #include "formulas/match/filter_size.h"
+#include "paths/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
 #include "recorder/format/capture_writer.h"
@@ -808,7 +809,7 @@ value_set_filter(struct config *config, const struct option_row *row, const char
 	if (good)
 		pcap_freecode(&program);
 	else
-		snprintf(error, size, "%s", pcap_geterr(ethernet));
+		snprintf(error, size, "%s%s", pcap_geterr(ethernet), unit_clause_of_filter(pcap_geterr(ethernet)));
 	pcap_close(ethernet);
 	return good && value_set_string(config, row, text, error, size);
 }

@@ -15,6 +15,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/log_debug.h"
+#include "paths/unit_clause.h"
 
 bool
 privileges_are_held(void)
@@ -75,7 +76,8 @@ privileges_plan(const struct config *config, struct privileges *plan)
 	if (entry == NULL)
 		return false;
 	if (!root && entry->pw_uid != geteuid()) {
-		log_error("cannot switch to user %s: netobsd was not started as root", config->run_as_user);
+		log_error("cannot switch to user %s: netobsd was not started as root%s", config->run_as_user,
+			  unit_clause("User= of the unit names its user"));
 		return false;
 	}
 	plan->change = root;
@@ -106,8 +108,9 @@ privileges_kept_capabilities(const struct privileges *plan)
 		if (capng_have_capability(CAPNG_PERMITTED, owners[i]) != 0)
 			kept |= UINT64_C(1) << owners[i];
 		else
-			log_warning("--all-owners: processes of other users cannot be looked up without %s",
-				    capng_capability_to_name(owners[i]));
+			log_warning("--all-owners: processes of other users cannot be looked up without %s%s",
+				    capng_capability_to_name(owners[i]),
+				    unit_clause("CapabilityBoundingSet= of the unit may forbid it"));
 	}
 	return kept;
 }

@@ -117,7 +117,7 @@ output_file_create(struct output_file *file, char error[OUTPUT_PATH_ERROR_MAX])
 	sigprocmask(SIG_SETMASK, &all, &before);
 	good = output_file_create_kept(file, directory, name);
 	if (!good)
-		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%s", strerror(errno));
+		output_path_fail(file->path, error);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(directory);
 	return good;

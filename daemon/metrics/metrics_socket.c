@@ -13,6 +13,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/query/unix_socket.h"
+#include "paths/unit_clause.h"
 
 #define BACKLOG 64
 
@@ -66,15 +67,61 @@ metrics_is_loopback(const union inet_address *address)
 	return ntohl(address->in.sin_addr.s_addr) >> 24 == 127;
 }
 
+/* What a message about an address adds to the reason.  A kernel without IPv6 refuses its sockets with the same error as
+ * RestrictAddressFamilies= does. */
+static const char *
+metrics_explain(const union inet_address *address, int error)
+{
+	if (error != EAFNOSUPPORT)
+		return "";
+	if (address->any.sa_family == AF_INET6 && access("/proc/self/net", X_OK) == 0 &&
+	    access("/proc/self/net/if_inet6", F_OK) != 0)
+		return "; the kernel has no IPv6, use an IPv4 address";
+	return unit_clause("RestrictAddressFamilies= and IPAddressDeny= of the unit forbid IP");
+}
+
+/* Whether a datagram of this process reaches the host's own address: IPAddressDeny= has no effect on socket(), bind()
+ * and listen(), and a packet that it rejects disappears. */
+static bool
+metrics_reach_host(const union inet_address *address, socklen_t size)
+{
+	int fd = socket(address->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
+	union inet_address own = *address;
+	bool reached;
+
+	/* Both families have the port at the same place; 0 chooses a free one. */
+	own.in.sin_port = 0;
+	reached = fd >= 0 && bind(fd, &own.any, size) == 0 && getsockname(fd, &own.any, &size) == 0 &&
+		  sendto(fd, "", 0, 0, &own.any, size) == 0;
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return reached;
+}
+
+/* Outside a unit the clause is empty, and nothing is sent. */
+static void
+metrics_warn_unreachable(const char *text, const union inet_address *address, socklen_t size)
+{
+	const char *clause = unit_clause("IPAddressDeny= of the unit may forbid it");
+
+	if (*clause != '\0' && metrics_is_loopback(address) && !metrics_reach_host(address, size))
+		log_warning("no client can reach the metrics at %s: %s%s", text, strerror(errno), clause);
+}
+
 static int
 metrics_listen_inet(const char *text, const union inet_address *address, socklen_t size)
 {
-	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, error;
 
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-	    bind(fd, &address->any, size) == 0 && listen(fd, BACKLOG) == 0)
+	    bind(fd, &address->any, size) == 0 && listen(fd, BACKLOG) == 0) {
+		metrics_warn_unreachable(text, address, size);
 		return fd;
-	log_error("cannot serve metrics at %s: %s", text, strerror(errno));
+	}
+	error = errno;
+	log_error("cannot serve metrics at %s: %s%s", text, strerror(error), metrics_explain(address, error));
 	if (fd >= 0)
 		close(fd);
 	return -1;

@@ -13,6 +13,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/trusted_path.h"
+#include "paths/unit_clause.h"
 
 #define BACKLOG	   64
 #define GROUPS_MAX 128
@@ -138,7 +139,8 @@ unix_socket_remove_stale(const char *path, const struct sockaddr_un *address, co
 	else if (error == 0 || error == EAGAIN)
 		log_error("the %s socket %s is in use by another process", what, path);
 	else
-		log_error("cannot replace the %s socket %s: %s", what, path, strerror(error));
+		log_error("cannot replace the %s socket %s: %s%s", what, path, strerror(error),
+			  unit_clause_of_path(path, error));
 	return false;
 }
 
@@ -165,8 +167,9 @@ unix_socket_set_access(const char *path, const struct unix_socket_access *access
 	if ((ours || lchown(path, access->uid, access->gid) == 0) &&
 	    fchmodat(AT_FDCWD, path, access->mode, AT_SYMLINK_NOFOLLOW) == 0)
 		return true;
-	log_error("cannot set owner and mode of the %s socket %s (user %lu, group %lu): %s", what, path,
-		  (unsigned long)access->uid, (unsigned long)access->gid, strerror(errno));
+	log_error("cannot set owner and mode of the %s socket %s (user %lu, group %lu): %s%s", what, path,
+		  (unsigned long)access->uid, (unsigned long)access->gid, strerror(errno),
+		  unit_clause("User=, Group= and SystemCallFilter= of the unit may forbid another owner"));
 	unlink(path);
 	return false;
 }
@@ -198,7 +201,8 @@ unix_socket_listen(const char *path, const struct unix_socket_access *access, co
 			  "root, or use another path",
 			  what, path, (unsigned long)geteuid());
 	else if (!bound || listen(fd, BACKLOG) < 0)
-		log_error("cannot create the %s socket %s: %s", what, path, strerror(errno));
+		log_error("cannot create the %s socket %s: %s%s", what, path, strerror(errno),
+			  unit_clause_of_path(path, errno));
 	else if (unix_socket_set_access(path, access, what))
 		return fd;
 	close(fd);

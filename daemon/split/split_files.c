@@ -12,6 +12,7 @@
 
 #include "daemon/base/log.h"
 #include "paths/output_path.h"
+#include "paths/unit_clause.h"
 
 #define NANOSECONDS 1000000000u
 
@@ -112,7 +113,8 @@ split_file_create(struct split_file *file)
 	if (error == ENOMEM && file->temporary_name == NULL)
 		log_error("out of memory");
 	else if (error != 0)
-		log_error("cannot create %s: %s", file->temporary_name, strerror(error));
+		log_error("cannot create %s: %s%s", file->temporary_name, strerror(error),
+			  unit_clause_of_path(file->temporary_name, error));
 	return file->created;
 }
 

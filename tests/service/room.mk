@@ -5,7 +5,8 @@ check_tests += \
 	%D%/promises.sh \
 	%D%/service.sh \
 	%D%/totals.sh \
-	%D%/unit_file.sh
+	%D%/unit_file.sh \
+	%D%/unit_forbids.sh
 
 # Requests, and replies that are not those of netobsd.
 sanitizers_tests += \
