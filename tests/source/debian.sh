@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # debian/: its version, source format and licences agree with the tree, its autopkgtests pass with the built program, and
-# its maintainer scripts print nothing.
+# its maintainer scripts print nothing and leave nothing of the package.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -24,6 +24,46 @@ printing_scripts() {
 	done
 }
 is "no maintainer script prints" "$(printing_scripts)" ""
+
+# ------------------------------------------------------------------------------------------------------------- purge
+
+# The links of the unit files lead nowhere, as after the removal of the package; $tmp/unit stands for one that exists.
+root=$tmp/root links=$tmp/root/etc/systemd/system
+: >"$tmp/unit"
+for directory in netobs.service.wants netobs.service.requires multi-user.target.wants multi-user.target.requires \
+	netobs-record@drop-in.service.d; do
+	mkdir -p "$links/$directory" || exit 99
+done
+mkdir -p "$root/run/systemd/system/netobs.service.wants" "$root/var/lib/netobs/record/resets" "$root/var/log/netobs" || exit 99
+link_unit() {
+	ln -s "$1" "$2" || exit 99
+}
+absent=$tmp/absent/netobs-record@.service
+link_unit "$absent" "$links/netobs.service.wants/netobs-record@resets.service"
+link_unit "$absent" "$links/netobs.service.wants/netobs-record@two words.service"
+link_unit "$absent" "$links/netobs.service.requires/netobs-record@large.service"
+link_unit "$absent" "$links/multi-user.target.requires/netobs-record@large.service"
+link_unit "$absent" "$root/run/systemd/system/netobs.service.wants/netobs-record@resets.service"
+link_unit "$tmp/absent/netobs.service" "$links/multi-user.target.wants/netobs.service"
+link_unit "$tmp/absent/other.service" "$links/multi-user.target.wants/other.service"
+link_unit "$tmp/unit" "$links/netobs.service.wants/netobs-record@own.service"
+link_unit /dev/null "$links/netobs-record@masked.service"
+: >"$links/netobs-record@drop-in.service.d/override.conf"
+: >"$root/var/lib/netobs/record/resets/1.pcapng"
+: >"$root/var/log/netobs/records"
+(cd "$root" && find . ! -type d | sort) >"$tmp/before"
+check "remove" env DPKG_ROOT="$root" sh debian/netobs.postrm remove
+is "remove leaves all" "$(cd "$root" && find . ! -type d | sort)" "$(cat "$tmp/before")"
+check "purge" env DPKG_ROOT="$root" sh debian/netobs.postrm purge
+is "purge leaves what is the administrator's" "$(cd "$root" && find . ! -type d | sort)" \
+	"./etc/systemd/system/multi-user.target.wants/other.service
+./etc/systemd/system/netobs-record@drop-in.service.d/override.conf
+./etc/systemd/system/netobs-record@masked.service
+./etc/systemd/system/netobs.service.wants/netobs-record@own.service"
+is "purge leaves no empty directory" "$(cd "$root" && find ./*/systemd ./*/*/netobs -type d -empty 2>/dev/null | grep netobs)" ""
+check "a second purge" env DPKG_ROOT="$root" sh debian/netobs.postrm purge
+rm -r "$root"
+check "purge of a system without links" env DPKG_ROOT="$root" sh debian/netobs.postrm purge
 
 # ---------------------------------------------------------------------------------------------------------- licences
 

@@ -148,12 +148,81 @@ is "the process is the same" "$(property MainPID)" "$pid"
 ip link delete late0
 cp "$tmp/shipped" "$conf"
 
+# ------------------------------------------------------------------------------------------------ what the unit forbids
+
+# not_logged PATTERN: whether no message of the unit since $cursor matches
+not_logged() {
+	! logged "$1"
+}
+
+# metrics_served PORT: whether the metrics are there
+metrics_served() {
+	python3 -c 'import sys, urllib.request
+sys.exit(b"netobs_frames_total" not in urllib.request.urlopen("http://127.0.0.1:" + sys.argv[1] + "/metrics", timeout=30).read())' "$1"
+}
+# end_service: stops the service; its starts before do not count for the limit of systemd
+end_service() {
+	systemctl stop netobs
+	systemctl reset-failed netobs 2>/dev/null
+}
+
+# limits_logged LINE PATTERN: starts the service with a line added to its configuration, and waits for the message
+limits_logged() {
+	end_service
+	cursor=$(journal_cursor)
+	cp "$tmp/shipped" "$conf"
+	echo "$1" >>"$conf"
+	systemctl restart netobs >"$tmp/restart" 2>&1
+	wait_for logged "$2"
+}
+check "metrics at an address: the message names the settings of the unit" limits_logged 'metrics = "127.0.0.1:9819"' \
+	'Address family not supported by protocol; RestrictAddressFamilies= and IPAddressDeny= of the unit forbid IP'
+check "records where the unit may not write: the message names the setting" limits_logged 'records = "/srv/records"' \
+	'Read-only file system; ProtectSystem= of the unit may forbid to write there'
+check "records below /home: the message names the setting" limits_logged 'records = "/home/records"' \
+	'Permission denied; ProtectHome= of the unit may hide it'
+mkdir -p /run/systemd/system/netobs.service.d
+printf '[Service]\nRestrictAddressFamilies=AF_INET AF_INET6\n' >/run/systemd/system/netobs.service.d/metrics.conf
+systemctl daemon-reload
+check "metrics at an address without its packets: the message names the setting" limits_logged 'metrics = "127.0.0.1:9819"' \
+	'no client can reach the metrics at 127.0.0.1:9819: .*; IPAddressDeny= of the unit may forbid it'
+echo 'IPAddressAllow=localhost' >>/run/systemd/system/netobs.service.d/metrics.conf
+systemctl daemon-reload
+end_service
+cursor=$(journal_cursor)
+check "the drop-in of the manual: the service starts" systemctl restart netobs
+observes "the drop-in of the manual: the service observes frames"
+check "the drop-in of the manual: no message" not_logged 'of the unit'
+check "the drop-in of the manual: the metrics are served" metrics_served 9819
+rm -r /run/systemd/system/netobs.service.d
+systemctl daemon-reload
+cp "$tmp/shipped" "$conf"
+end_service
+systemctl start netobs
+
 # ----------------------------------------------------------------------------------------------------- remove and purge
 
+# A recorder that is enabled, by the service and by another unit; what netobsd has written; and a drop-in, which is the
+# administrator's.
+drop_in=/etc/systemd/system/netobs-record@resets.service.d
+check "a recorder is enabled" systemctl enable netobs-record@resets
+check "a recorder is required by a target" systemctl add-requires multi-user.target netobs-record@resets
+mkdir -p "$drop_in" /var/log/netobs
+printf '[Service]\nEnvironment="RECORD_OPTIONS=--max-files 10"\n' >"$drop_in/override.conf"
+: >/var/log/netobs/records
+# recorder_links: the number of links to the recorder
+recorder_links() {
+	find /etc/systemd/system /run/systemd/system -type l -name 'netobs-record@*' | wc -l
+}
+is "the links of the recorder" "$(recorder_links)" 2
 check "remove" dpkg -r netobs
+is "remove: the links of the recorder remain" "$(recorder_links)" 2
 is "remove: the service has ended, the configuration remains" "$(systemctl is-active netobs) $(ls /etc/netobs)" \
 	"inactive netobs.conf"
 check "purge" dpkg -P netobs
+is "purge: the drop-in remains, no link and no log" "$(ls "$drop_in") $(recorder_links) $(ls /var/log/netobs 2>&1)" \
+	"override.conf 0 ls: cannot access '/var/log/netobs': No such file or directory"
+rm -r "$drop_in"
 
 # remains: files with the package's name, except the user's, which Debian keeps, and the journal
 remains() {
@@ -188,6 +257,9 @@ expected_messages() {
 		netobs\.service: Killing process [0-9]+ \(netobsd\) with signal SIG(ABRT|KILL)\.
 		netobs\.service: State 'stop-watchdog' timed out\. Killing\.
 		netobsd: memory reserved: [0-9]+ MiB for 1000000 connections, [0-9]+ MiB for fragments, [0-9]+ MiB for application protocols, [0-9]+ MiB for process lookups
+		netobsd: cannot serve metrics at 127\.0\.0\.1:9819: .* of the unit forbid IP .*
+		netobsd: no client can reach the metrics at 127\.0\.0\.1:9819: .* of the unit may forbid it .*
+		netobsd: cannot write records to /(srv|home)/records: .* of the unit may (forbid to write there|hide it) .*
 		netobsd: /etc/netobs/netobs\.conf reloaded
 		netobsd: /etc/netobs/netobs\.conf:[0-9]+: time-wait = forever: expected a number from 0\.001 to 31536000
 		netobsd: reload failed: the configuration is unchanged
