@@ -160,6 +160,7 @@ metrics_served() {
 	python3 -c 'import sys, urllib.request
 sys.exit(b"netobs_frames_total" not in urllib.request.urlopen("http://127.0.0.1:" + sys.argv[1] + "/metrics", timeout=30).read())' "$1"
 }
+
 # end_service: stops the service; its starts before do not count for the limit of systemd
 end_service() {
 	systemctl stop netobs
