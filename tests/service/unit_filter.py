@@ -27,13 +27,24 @@ class Comparison(ctypes.Structure):
     _fields_ = [("argument", ctypes.c_uint), ("operator", ctypes.c_int), ("value", ctypes.c_uint64), ("mask", ctypes.c_uint64)]
 
 
+def groups():
+    """Names of the calls and groups in each group."""
+    listed = subprocess.run(["systemd-analyze", "syscall-filter"], check=True, capture_output=True, text=True)
+    found, names = {}, set()
+    for line in listed.stdout.splitlines():
+        if line.startswith("@"):
+            names = found[line] = set()
+        elif line.startswith(" ") and not line.strip().startswith("#"):
+            names.add(line.strip())
+    return found
+
+
+GROUPS = groups()
+
+
 def members(name):
     """Calls of a group, or the name itself."""
-    if not name.startswith("@"):
-        return {name}
-    listed = subprocess.run(["systemd-analyze", "syscall-filter", name], check=True, capture_output=True, text=True)
-    lines = [line.strip() for line in listed.stdout.splitlines()[1:]]
-    return set().union(*(members(line) for line in lines if line and not line.startswith("#")))
+    return set().union(*map(members, GROUPS[name])) if name.startswith("@") else {name}
 
 
 def allowed(unit):

@@ -56,7 +56,7 @@ in_unit() {
 	in_unit_file=$1
 	shift
 	# shellcheck disable=SC2086 # words
-	exec timeout 60 ip netns exec "$space" unshare -m sh "$tmp/mounts" $ambient "$python" "$tmp/unit_filter.py" \
+	exec timeout 300 ip netns exec "$space" unshare -m sh "$tmp/mounts" $ambient "$python" "$tmp/unit_filter.py" \
 		"$tmp/$in_unit_file.service" "$@"
 }
 
@@ -89,7 +89,7 @@ is "metrics at an address, without a unit" "$(cat "$tmp/err")" \
 for started in "" "env -u SYSTEMD_EXEC_PID"; do
 	name="metrics at an IPv6 address, a kernel without IPv6${started:+, without a unit}"
 	# shellcheck disable=SC2086 # words
-	timeout 60 ip netns exec "$space" unshare -m sh "$tmp/no-ipv6" $ambient "$python" "$tmp/unit_filter.py" \
+	timeout 300 ip netns exec "$space" unshare -m sh "$tmp/no-ipv6" $ambient "$python" "$tmp/unit_filter.py" \
 		"$tmp/shipped.service" $started "$copy" -i lo --metrics '[::1]:9819' 2>"$tmp/err"
 	if [ $? -eq 77 ]; then
 		skip "$name" "the kernel permits no mount in /proc"
