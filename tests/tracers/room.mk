@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 check_tests += \
-	%D%/first_proof.sh
+	%D%/first_proof.sh \
+	%D%/site_watch.sh
 
 # All probes, tracers that come and go, live interfaces, and tracers that need headers of a kernel.
 all_tests += \
