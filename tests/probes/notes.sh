@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The stapsdt notes of the program, which tracers read.  Names, number of arguments and the form of every operand are those
-# of tests/probes/notes.expected, and each name has one semaphore, at every optimisation.
+# of tests/probes/notes.expected, and each name has one semaphore, at every optimisation.  The table of sites agrees with them.
 # On x86-64 a probe of packets has two sites, which must differ in their nops only: see usdt/site.h.  So has each name of
 # formulas.so.
 #
@@ -21,14 +21,14 @@ compilers=gcc
 processor=${NOTES_PROCESSOR:-$(uname -m)}
 compilers=${NOTES_COMPILERS:-$compilers}
 flags=${NOTES_SYSROOT:+--sysroot=$NOTES_SYSROOT}
-# An 8-byte register as a pattern, in the form that the parsers of libbcc, which bpftrace uses, and of libbpf accept: x0 to
-# x30 for arm64 and %r0 to %r15 for s390x.  Other forms are read differently: x31 is the stack pointer or an error, and
-# libbcc before 0.31 takes 8@[x8] for the register itself.
+# The registers of the arguments, as patterns in the form that the parsers of libbcc, which bpftrace uses, and of libbpf accept.
+# DTrace knows no operands and reads the registers in which the ABI passes arguments; elsewhere it is any 8-byte register:
+# %r0 to %r15 for s390x.  Other forms are read differently.
 case $processor in
-x86_64) flags="$flags -mno-red-zone" sites_per_name=2 register='%r([a-d]x|[sd]i|[89]|1[0-5])' ;;
-aarch64) sites_per_name=1 register='x([12]?[0-9]|30)' ;;
-s390x) sites_per_name=1 register='%r([0-9]|1[0-5])' ;;
-*) sites_per_name=1 register='%?[a-z]+[0-9]+' ;;
+x86_64) flags="$flags -mno-red-zone" sites_per_name=2 registers='%rdi %rsi %rdx %rcx %r8 %r9' ;;
+aarch64) sites_per_name=1 registers='x0 x1 x2 x3 x4 x5' ;;
+s390x) sites_per_name=1 registers=$(yes '%r([0-9]|1[0-5])' | head -n 6 | paste -s -d ' ' -) ;;
+*) sites_per_name=1 registers=$(yes '%?[a-z]+[0-9]+' | head -n 6 | paste -s -d ' ' -) ;;
 esac
 
 # The provider whose notes are inspected, and a pattern of the names that have $sites_per_name sites; the others have one.
@@ -44,16 +44,17 @@ notes() {
 		inside { print }'
 }
 
-# normalise PROGRAM: one line per name: provider:name, number of arguments, operands.  Which register it is differs from
-# compiler to compiler and does not matter; that it is a plain register of 8 bytes does.
+# normalise PROGRAM: one line per name: provider:name, number of arguments, operands.  That of an argument in its register is
+# 8@REG, because which register it is differs from processor to processor.
 normalise() {
-	notes "$1" | awk -v register="^8@$register\$" '
+	notes "$1" | awk -v registers="$registers" '
+		BEGIN { split(registers, register, " ") }
 		/Provider: / { provider = $NF }
 		$1 == "Name:" { name = $2 }
 		$1 == "Arguments:" {
 			line = provider ":" name " " (NF - 1)
 			for (i = 2; i <= NF; i++) {
-				if ($i ~ register)
+				if ($i ~ "^8@" register[i - 1] "$")
 					$i = "8@REG"
 				line = line " " $i
 			}
@@ -150,6 +151,19 @@ inspect_code() {
 		}'
 }
 
+# inspect_rows PROGRAM: complaints about the table of sites, and about sites that are in another function than DTrace is told
+inspect_rows() {
+	python3 "$top/tests/probes/site_rows.py" "$1" 2>&1
+}
+
+# inspects WHAT: whether it can be inspected here
+inspects() {
+	case $1 in
+	code) [ "$processor" = x86_64 ] && have objdump ;;
+	rows) { [ "$processor" = x86_64 ] || [ "$processor" = aarch64 ]; } && have python3 ;;
+	esac
+}
+
 # inspect NAME PROGRAM
 inspect() {
 	normalise "$2" >"$tmp/notes"
@@ -158,10 +172,8 @@ inspect() {
 	else
 		not_ok "$1: names and operands" "$tmp/diff"
 	fi
-	for inspect_what in same code; do
-		if [ "$inspect_what" = code ] && { [ "$processor" != x86_64 ] || ! have objdump; }; then
-			continue
-		fi
+	for inspect_what in same code rows; do
+		[ "$inspect_what" = same ] || inspects "$inspect_what" || continue
 		"inspect_$inspect_what" "$2" >"$tmp/complaints"
 		if [ ! -s "$tmp/complaints" ]; then
 			ok "$1: $inspect_what"
@@ -175,6 +187,7 @@ inspect() {
 cat >"$tmp/main.c" <<'END'
 #include "probes/site/site_select.h"
 #include "probes/sites.h"
+#include "usdt/site_table.h"
 int main(int argc, char **argv)
 {
 	static const void *args[6];
@@ -185,7 +198,7 @@ int main(int argc, char **argv)
 		if (*probe_semaphores[id] != 0 || argc > 1)
 			site_fire((enum probe_id)id, args);
 	site_gld__send(0, 0, 0, 0, 0);
-	return 0;
+	return site_table_of_program().count == 0;
 }
 END
 
@@ -199,7 +212,8 @@ built() {
 	fi
 	# Words without blanks, or none.
 	# shellcheck disable=SC2086
-	if "$@" $flags -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" -o "$tmp/program" 2>"$tmp/error"; then
+	if "$@" $flags -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" \
+		"$top/usdt/site_table.c" -o "$tmp/program" 2>"$tmp/error"; then
 		inspect "$built_name" "$tmp/program"
 	else
 		case $built_name in
@@ -229,7 +243,7 @@ inspect_built() {
 	inspect 'fire_sites as built' "$fire_sites"
 	if [ "$sites_per_name" -eq 2 ] && have gcc objdump; then
 		gcc -O0 -mred-zone -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" \
-			-o "$tmp/program"
+			"$top/usdt/site_table.c" -o "$tmp/program"
 		inspect_code "$tmp/program" >"$tmp/complaints"
 		check 'a red zone is found' grep -q '^red zone: ' "$tmp/complaints"
 	fi
@@ -273,5 +287,16 @@ if [ "${1-}" != others ]; then
 	readelf -dlW "$build/formulas/slots/formulas.so" >"$tmp/headers"
 	is 'formulas.so needs no library, runs nothing when loaded, and its code is not written to' \
 		"$(grep -cE 'NEEDED|INIT|TEXTREL|LOAD .* (RWE|WE)|GNU_STACK .*E +0x' "$tmp/headers")" 0
+fi
+
+# What Debian's cross compiler makes for arm64, whose registers and table are its own.
+cross=aarch64-linux-gnu-gcc
+if [ "${1-}" != others ] && [ "$processor" = x86_64 ]; then
+	if have "$cross" && echo '#include <stdio.h>' | "$cross" -E - >"$tmp/out" 2>"$tmp/error"; then
+		NOTES_PROCESSOR=aarch64 NOTES_COMPILERS=$cross "$0" others >"$tmp/points"
+		relay "$tmp/points"
+	else
+		skip "arm64" "$cross or its C library is not installed"
+	fi
 fi
 tap_done
