@@ -83,9 +83,10 @@ site_watch_poll(void)
 		struct watched_site *watch = &watched[i];
 		const struct probe_site *site = watch->site;
 		bool has_uprobe = *site->address != site->untraced;
-		unsigned tracers = SEMAPHORE_READ(&site->semaphore->tracers);
 
-		site_raise(watch, has_uprobe && tracers - watch->raised == 0);
+		if (!has_uprobe && !watch->raised)
+			continue;
+		site_raise(watch, has_uprobe && SEMAPHORE_READ(&site->semaphore->tracers) == watch->raised);
 	}
 }
 
