@@ -52,7 +52,7 @@ every_firing() {
 		uprobe_enable "${event}_$1" 0
 	done
 	cat "$tmp/log"
-	return $status
+	return "$status"
 }
 
 for kind in $kinds; do
