@@ -26,7 +26,7 @@ enum dof { DOF_NETOBS, DOF_ENGINE, DOF_FORMULAS, DOFS };
 
 struct dtrace {
 	int device;
-	bool refused; /* by dtprobed once: it is not asked again */
+	bool refused; /* by dtprobed once: nothing more is handed to it */
 	/* Base names of the program's file and of that with the sites of formulas: DTrace's modules. */
 	char module[DTPROBED_MODULE_MAX], formulas_module[DTPROBED_MODULE_MAX];
 	struct dtprobed_entry entries[DOFS];
@@ -61,6 +61,14 @@ description_begin(struct description *description, const char *name)
 	description->provider = (struct dof_provider){.name = name, .probes = description->probes};
 	for (unsigned i = 0; i < DOF_ELEMENTS; i++)
 		description->provider.stability[i] = "Private/Private/Unknown";
+}
+
+/* The stability of the provider netobs. */
+static void
+description_set_stability(struct description *description)
+{
+	_Static_assert((int)MANIFEST_STABILITIES == (int)DOF_ELEMENTS, "the stabilities of netobs.d are DTrace's");
+	memcpy(description->provider.stability, manifest_stability, sizeof manifest_stability);
 }
 
 /* Adds a probe of `function`, whose name has "__" for the "-" of D. */
@@ -99,8 +107,7 @@ describe_netobs(struct description *description)
 	struct site_table table = site_table_of_program();
 
 	description_begin(description, "netobs");
-	_Static_assert((int)MANIFEST_STABILITIES == (int)DOF_ELEMENTS, "the stabilities of netobs.d are DTrace's");
-	memcpy(description->provider.stability, manifest_stability, sizeof manifest_stability);
+	description_set_stability(description);
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
 		const struct probe_info *info = &manifest_probes[i];
 		const struct probe_site *site = site_table_find(&table, semaphores_of(i), site_selected() == SITE_FAST);
@@ -176,23 +183,21 @@ formulas_site(const struct formula_sites *sites, unsigned slot)
 
 	if (object == NULL)
 		return NULL;
-	/* The first member of the union. */
-	return site_table_find(&table, (const volatile union probe_semaphore *)object->slots[slot].semaphore,
-			       site_selected() == SITE_FAST);
+	return site_table_find(&table, object->slots[slot].semaphore, site_selected() == SITE_FAST);
 }
 
-/* By the names that the file has, as in the notes: a firing must not have two names. */
+/* The formula has the name that its slot has in the file, as in the notes: a firing must not have two names. */
 static void
-describe_formula(struct description *description, const struct formula_status *status, const struct probe_site *site)
+describe_formula(struct description *description, const struct formula_place *place, const struct probe_site *site)
 {
 	char function[NAME_MAX_BYTES];
 	struct dof_probe *probe;
 
-	snprintf(function, sizeof function, SLOTS_DEFAULT_PREFIX "%02u", status->slot + 1);
-	probe = description_add(description, function, status->named ? formula_name(status->formula) : function, site);
+	snprintf(function, sizeof function, SLOTS_DEFAULT_PREFIX "%02u", place->slot + 1);
+	probe = description_add(description, function, place->named ? formula_name(place->formula) : function, site);
 	probe->arg_count = DOF_ARGS_MAX;
 	for (unsigned i = 0; i < DOF_ARGS_MAX; i++)
-		description_set_argument(probe, i, formula_argument_type(status->formula, i));
+		description_set_argument(probe, i, formula_argument_type(place->formula, i));
 }
 
 /* Slots without a formula are left out. */
@@ -202,13 +207,13 @@ describe_formulas(struct description *description, const struct formula_sites *s
 	const struct formula_set *set = formula_sites_set(sites);
 
 	description_begin(description, "netobs");
+	description_set_stability(description);
 	for (unsigned i = 0; set != NULL && i < formula_set_count(set); i++) {
-		struct formula_status status = formula_set_status(set, i);
-		const struct probe_site *site =
-		    status.slot != FORMULA_NO_SLOT ? formulas_site(sites, status.slot) : NULL;
+		struct formula_place place = formula_set_place(set, i);
+		const struct probe_site *site = place.slot != FORMULA_NO_SLOT ? formulas_site(sites, place.slot) : NULL;
 
 		if (site != NULL)
-			describe_formula(description, &status, site);
+			describe_formula(description, &place, site);
 	}
 }
 
@@ -217,10 +222,16 @@ describe_formulas(struct description *description, const struct formula_sites *s
 static void
 dtrace_set(struct dtrace *dtrace, enum dof which, const char *module, const struct description *description)
 {
+	static const char *const names[] = {
+	    [DOF_NETOBS] = "the probes of netobs",
+	    [DOF_ENGINE] = "the probes of netobs_engine",
+	    [DOF_FORMULAS] = "formulas",
+	};
+
 	if (dtrace->refused || dtprobed_set(dtrace->device, &dtrace->entries[which], module, &description->provider))
 		return;
-	log_warning("DTrace does not list the %s: dtprobed: %s; see journalctl -u dtprobed, then restart netobsd",
-		    which == DOF_FORMULAS ? "formulas" : "probes", strerror(errno));
+	log_warning("DTrace does not list %s: dtprobed: %s; see journalctl -u dtprobed, then restart netobsd",
+		    names[which], strerror(errno));
 	dtrace->refused = true;
 }
 
@@ -229,11 +240,11 @@ dtrace_update(struct dtrace *dtrace, const struct formula_sites *sites)
 {
 	struct description *description;
 
-	if (dtrace == NULL)
+	if (dtrace == NULL || dtrace->refused)
 		return;
 	description = calloc(1, sizeof *description);
 	if (description == NULL) {
-		log_warning("out of memory: DTrace does not learn the names of formulas");
+		log_warning("out of memory: DTrace does not list the formulas by their new names");
 		return;
 	}
 	describe_formulas(description, sites);
@@ -241,7 +252,6 @@ dtrace_update(struct dtrace *dtrace, const struct formula_sites *sites)
 	free(description);
 }
 
-/* Watches a site, if there is one.  False if there is no room. */
 static bool
 dtrace_watch_site(const struct probe_site *site)
 {
@@ -320,10 +330,11 @@ static int
 dtrace_open_device(void)
 {
 	int device = dtprobed_open();
+	bool ended = device < 0 && (errno == ENODEV || errno == ENXIO);
 
 	if (device < 0 && errno != ENOENT)
-		log_warning("DTrace does not list the probes: %s: %s; start dtprobed, then restart netobsd",
-			    DTPROBED_DEVICE, strerror(errno));
+		log_warning("DTrace does not list the probes: %s: %s%s", DTPROBED_DEVICE, strerror(errno),
+			    ended ? "; start dtprobed, then restart netobsd" : "");
 	return device;
 }
 
@@ -339,7 +350,7 @@ dtrace_open(const struct formula_sites *sites)
 	dtrace = calloc(1, sizeof *dtrace);
 	description = calloc(1, sizeof *description);
 	if (dtrace == NULL || description == NULL || !dtrace_allocate(dtrace)) {
-		log_warning("out of memory: DTrace does not list the probes");
+		log_warning("DTrace does not list the probes: %s", strerror(errno));
 		dtrace_free(dtrace);
 		free(description);
 		close(device);
@@ -356,7 +367,7 @@ dtrace_open(const struct formula_sites *sites)
 bool
 dtrace_is_listed(const struct dtrace *dtrace)
 {
-	return dtrace != NULL && dtrace->entries[DOF_NETOBS].size > 0;
+	return dtrace != NULL && !dtrace->refused;
 }
 
 void

@@ -20,7 +20,7 @@ struct dtrace;
 struct dtrace *dtrace_open(const struct formula_sites *sites);
 void dtrace_close(struct dtrace *dtrace);
 
-/* Whether dtprobed knows the probes of netobs. */
+/* Whether dtprobed has taken all probes. */
 bool dtrace_is_listed(const struct dtrace *dtrace);
 
 /* Hands over the formulas again if their names or the types of their arguments have changed.  Does nothing without

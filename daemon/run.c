@@ -451,6 +451,17 @@ daemon_select_probe_site(const struct config *config)
 	return false;
 }
 
+/* Whether DTrace can attach in time: not to the replay of a file that runs at once, which would also be one more
+ * process of netobs* for those who trace another. */
+static bool
+daemon_may_be_traced(const struct config *config)
+{
+	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
+		if (strcmp(config->capture_paths[i], "-") == 0)
+			return true;
+	return config->interface_names[0] != NULL || config->wait_tracer || config->replay_speed != 0;
+}
+
 /* Does everything before the first frame.  False on failure, and if the loop was stopped. */
 static bool
 daemon_start(struct daemon_state *state)
@@ -468,7 +479,8 @@ daemon_start(struct daemon_state *state)
 	state->formulas = formula_sites_open(state->config);
 	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state))
 		return false;
-	state->dtrace = dtrace_open(state->formulas);
+	if (daemon_may_be_traced(state->config))
+		state->dtrace = dtrace_open(state->formulas);
 	if ((state->excerpts != NULL && !excerpts_open_inputs(state->excerpts, state->loop)) ||
 	    !daemon_confine(state) || !workers_start_inputs(state->workers) || !daemon_wait_for_tracer(state))
 		return false;

@@ -50,12 +50,35 @@ const struct engine_probe engine_probes[] = {
 
 const size_t engine_probe_count = sizeof engine_probes / sizeof engine_probes[0];
 
+/* Whether the name is the C name, with "-" for each "__". */
+static bool
+engine_name_is(const char *c_name, const char *name)
+{
+	for (; *c_name != '\0' && *name != '\0'; c_name++, name++) {
+		bool is_hyphen = c_name[0] == '_' && c_name[1] == '_';
+
+		if (*name != (is_hyphen ? '-' : *c_name))
+			return false;
+		c_name += is_hyphen;
+	}
+	return *c_name == *name;
+}
+
+bool
+engine_has_probe(const char *name)
+{
+	for (size_t i = 0; i < engine_probe_count; i++)
+		if (engine_name_is(engine_probes[i].c_name, name))
+			return true;
+	return false;
+}
+
 unsigned
 engine_tracers(void)
 {
 	unsigned sum = 0;
 
 	for (size_t i = 0; i < engine_probe_count; i++)
-		sum += SEMAPHORE_READ(&engine_probes[i].semaphore->tracers);
+		sum += probe_tracers(engine_probes[i].semaphore);
 	return sum;
 }

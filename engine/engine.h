@@ -106,7 +106,10 @@ struct engine_probe {
 extern const struct engine_probe engine_probes[];
 extern const size_t engine_probe_count;
 
-/* Sum of the semaphores of the probes: changes whenever a tracer attaches or detaches. */
+/* Whether there is a probe of this name, in D's spelling: "batch-start". */
+bool engine_has_probe(const char *name);
+
+/* Sum of the tracers of the probes: changes whenever a tracer attaches or detaches. */
 unsigned engine_tracers(void);
 
 /* Whether a probe that follows single packets is enabled: then all frames take the slow path. */

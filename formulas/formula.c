@@ -110,7 +110,7 @@ definition_check_name(struct compiler *c, struct span span)
 				      "a name has small letters, digits and hyphens, as slow-handshake");
 	if (strstr(name, "--") != NULL || name[span.length - 1] == '-')
 		return mistake_report(&c->source, span.at, "a hyphen stands between letters or digits");
-	if (manifest_find_probe(name) != PROBE_COUNT)
+	if (manifest_find_probe(name) != PROBE_COUNT || engine_has_probe(name))
 		return mistake_report(&c->source, span.at, "%s is the name of a probe", name);
 	if (definition_is_slot_name(name))
 		return mistake_report(&c->source, span.at, "formula-N is reserved for slots without a formula");

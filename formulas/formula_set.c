@@ -76,7 +76,7 @@ static unsigned
 entry_tracers(const struct formula_set *set, const struct formula_entry *entry)
 {
 	return set->slots != NULL && entry->slot != FORMULA_NO_SLOT ?
-		   SEMAPHORE_READ(set->slots->slots[entry->slot].semaphore) :
+		   probe_tracers(set->slots->slots[entry->slot].semaphore) :
 		   0;
 }
 
@@ -304,7 +304,7 @@ bool
 formula_set_slot_is_free(const struct formula_set *set, unsigned slot)
 {
 	return formula_set_slot_is_unused(set, slot) &&
-	       (set->slots == NULL || SEMAPHORE_READ(set->slots->slots[slot].semaphore) == 0);
+	       (set->slots == NULL || probe_tracers(set->slots->slots[slot].semaphore) == 0);
 }
 
 unsigned
@@ -313,7 +313,7 @@ formula_set_tracers(const struct formula_set *set)
 	unsigned sum = 0;
 
 	for (unsigned i = 0; set->slots != NULL && i < SLOTS_COUNT; i++)
-		sum += SEMAPHORE_READ(set->slots->slots[i].semaphore);
+		sum += probe_tracers(set->slots->slots[i].semaphore);
 	for (unsigned i = 0; i < set->count; i++)
 		sum += set->entries[set->order[i]].printed + entry_is_fed(&set->entries[set->order[i]]);
 	return sum;
@@ -467,6 +467,14 @@ formula_set_poll(struct formula_set *set)
 {
 	for (unsigned i = 0; i < set->part_count; i++)
 		part_poll(&set->parts[i]);
+}
+
+struct formula_place
+formula_set_place(const struct formula_set *set, unsigned number)
+{
+	const struct formula_entry *entry = &set->entries[set->order[number]];
+
+	return (struct formula_place){.formula = entry->formula, .slot = entry->slot, .named = entry->named};
 }
 
 struct formula_status

@@ -89,6 +89,14 @@ bool formula_set_record_probe(struct formula_set *set, enum probe_id probe, char
  * of frames. */
 void formula_set_poll(struct formula_set *set);
 
+/* A formula and its slot: unlike the status it can be read while threads use their parts. */
+struct formula_place {
+	const struct formula *formula;
+	unsigned slot; /* index of its slot, or FORMULA_NO_SLOT */
+	bool named;    /* the slot has the formula's name, else its default name */
+};
+struct formula_place formula_set_place(const struct formula_set *set, unsigned index);
+
 /* The number of formulas, and the status of number `index`, in the order in which they were added. */
 unsigned formula_set_count(const struct formula_set *set);
 struct formula_status formula_set_status(const struct formula_set *set, unsigned index);

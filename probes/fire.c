@@ -221,7 +221,7 @@ emitter_reset_sequence(struct emitter *e, enum probe_id id)
 	/* A tracer may have attached since, and another thread may have fired for it: keep that count. */
 	fired = &e->sequences->of[id].fired;
 	before = atomic_load_explicit(fired, memory_order_acquire);
-	if (before != 0 && SEMAPHORE_READ(probe_semaphores[id]) == 0)
+	if (before != 0 && semaphores_read(id) == 0)
 		atomic_compare_exchange_strong_explicit(fired, &before, 0, memory_order_relaxed, memory_order_relaxed);
 }
 

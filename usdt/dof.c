@@ -51,8 +51,8 @@ struct dof_section_probe {
 	uint32_t reserved2;
 };
 
-/* The sections, in the order in which the file has them.  There are no is-enabled sites, but dtprobed wants their
- * section. */
+/* The sections, in the order in which the file has them.  There are no is-enabled sites, but dtprobed requires
+ * their section. */
 enum section { STRINGS, PROBES, ARGUMENTS, OFFSETS, PROVIDER, ENABLED_OFFSETS, SECTIONS };
 
 static const struct {

@@ -16,7 +16,7 @@ dtprobed_open(void)
 	return open(DTPROBED_DEVICE, O_RDWR | O_CLOEXEC);
 }
 
-/* dtprobed tells the DOFs of a process apart by the files that they are mapped from, and refuses memory without one:
+/* dtprobed identifies the DOFs of a process by the files that they are mapped from, and refuses memory without one:
  * hence a file in memory for each. */
 bool
 dtprobed_entry_open(struct dtprobed_entry *entry)

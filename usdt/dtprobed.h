@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dtprobed(8), DTrace's daemon: a process hands it the description of its probes through a device, and DTrace then
- * lists them, until they are removed or the process has ended.  Each call waits for its answer; only a signal that ends
- * the process interrupts it.
+ * lists them, until they are removed or the process has ended.  Each call waits for its answer.  No signal interrupts
+ * it, not even one that kills: as long as dtprobed is stopped, the caller is.
  */
 #ifndef NETOBS_USDT_DTPROBED_H
 #define NETOBS_USDT_DTPROBED_H
@@ -25,14 +25,13 @@ struct dtprobed_request {
 #define DTPROBED_ADD	_IOC(_IOC_WRITE, 0xd8, 3, sizeof(struct dtprobed_request))
 #define DTPROBED_REMOVE _IOC(_IOC_WRITE, 0xd8, 2, sizeof(int))
 
-#define DTPROBED_SECONDS 5	      /* a request takes at most */
 #define DTPROBED_DOF_MAX (128 * 1024) /* bytes */
 
-/* A provider that dtprobed knows, or none. */
+/* A provider that dtprobed has, or none. */
 struct dtprobed_entry {
 	void *dof;	/* DTPROBED_DOF_MAX bytes */
-	size_t size;	/* of the DOF that dtprobed knows; 0: none */
-	int generation; /* the number by which dtprobed knows it */
+	size_t size;	/* of the DOF that dtprobed has; 0: none */
+	int generation; /* dtprobed's number of it */
 };
 
 /* Opens the device.  -1 with errno on failure: ENOENT if this machine has no DTrace, ENODEV if dtprobed has ended. */
@@ -43,15 +42,15 @@ bool dtprobed_entry_open(struct dtprobed_entry *entry);
 void dtprobed_entry_close(struct dtprobed_entry *entry);
 
 /*
- * Makes dtprobed know a provider, in place of what it knew by `entry`; nothing is done if that is the same already.
+ * Hands dtprobed a provider, in place of what it had by `entry`; nothing is done if that is the same already.
  * A provider without probes is removed.  The same sites may be described by their notes, too: DTrace takes both for one
  * probe if `module` and the functions are those of the file, and so counts a firing once.
  *
- * False with errno on failure; dtprobed does not know the provider then.
+ * False with errno on failure; dtprobed does not have the provider then.
  */
 bool dtprobed_set(int device, struct dtprobed_entry *entry, const char *module, const struct dof_provider *provider);
 
-/* Makes dtprobed forget a provider.  False with errno on failure; usually dtprobed has ended then, and forgotten it. */
+/* Removes a provider from dtprobed.  False with errno on failure: dtprobed has ended since, or was restarted. */
 bool dtprobed_remove(int device, struct dtprobed_entry *entry);
 
 #endif

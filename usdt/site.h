@@ -46,11 +46,14 @@
 /* The semaphore of a probe, two counts.  Tracers know the address of the first only. */
 union probe_semaphore {
 	struct {
-		unsigned short tracers;	 /* raised by the kernel or the tracer from outside the program */
-		unsigned short formulas; /* formulas that read the firings; changed by the program only */
+		unsigned short tracers; /* raised by the kernel or the tracer from outside the program */
+		/* Formulas that read the firings, and PROBE_UPROBE; changed by the program only: the kernel changes the
+		 * other count by a load and a store, which would lose what the program does meanwhile. */
+		unsigned short formulas;
 	};
 	unsigned int enablers; /* both: one load shows whether either is raised */
 };
+#define PROBE_UPROBE 0x8000u /* the site that runs has a uprobe (site_table.h) */
 _Static_assert(sizeof(union probe_semaphore) == 2 * sizeof(unsigned short), "one load reads both counts");
 
 #define PROBE_SEMAPHORE(name) netobs_##name##_semaphore
@@ -66,6 +69,15 @@ _Static_assert(sizeof(union probe_semaphore) == 2 * sizeof(unsigned short), "one
 /* The present value of a count.  The kernel and other threads (--print) may change it at any time. */
 #define SEMAPHORE_READ(semaphore) __atomic_load_n((semaphore), __ATOMIC_RELAXED)
 
+/* The tracers of a probe: those that raise its semaphore, or 1 if there is only a uprobe. */
+static inline unsigned
+probe_tracers(const volatile union probe_semaphore *semaphore)
+{
+	unsigned tracers = SEMAPHORE_READ(&semaphore->tracers);
+
+	return tracers != 0 ? tracers : (SEMAPHORE_READ(&semaphore->formulas) & PROBE_UPROBE) != 0;
+}
+
 /* Whether the probe is enabled: one load and one compare.  Test it before building the arguments. */
 #define PROBE_ENABLED(name) __builtin_expect(SEMAPHORE_READ(&PROBE_SEMAPHORE(name).enablers) != 0, 0)
 
@@ -75,7 +87,7 @@ _Static_assert(sizeof(union probe_semaphore) == 2 * sizeof(unsigned short), "one
  */
 struct probe_site {
 	const volatile unsigned char *address;
-	volatile union probe_semaphore *semaphore; /* tells which probe it is */
+	volatile union probe_semaphore *semaphore; /* that of its probe */
 	unsigned long untraced;			   /* first byte while no uprobe is in place: PROBE_BYTE_... */
 };
 
@@ -150,24 +162,25 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 	"\t.pushsection netobs_sites, \"aw\"\n" \
 	"\t.balign 8\n" \
 	"\t.8byte 990b, " #provider "_" #name "_semaphore, " PROBE_TEXT(PROBE_BYTE_##kind) "\n" \
-	"\t.popsection\n"
+											   "\t.popsection\n"
 
 /*
  * The nop, its note and its row, of a probe of `provider`
  * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).  STAP_PROBE() of sys/sdt.h cannot be used,
- * because it has one nop for all sites and leaves the registers to the compiler, where DTrace expects those of the ABI.
+ * because it has one nop for all sites, and the compiler chooses the registers: DTrace expects those of the ABI.
  * The semaphore is an operand so that link-time optimisation keeps it.
  */
 #define PROBE_ASM(kind, provider, name, operands, ...) \
-	__asm__ volatile(PROBE_NOP_##kind "\t.pushsection .note.stapsdt, \"\", \"note\"\n" \
-					  "\t.balign 4\n" \
-					  "\t.4byte 992f - 991f, 994f - 993f, 3\n" \
-					  "991:\t.asciz \"stapsdt\"\n" \
-					  "992:\t.balign 4\n" \
-					  "993:\t.8byte 990b, _.stapsdt.base, " #provider "_" #name "_semaphore\n" \
-					  "\t.asciz \"" #provider "\", \"" #name "\", \"" operands "\"\n" \
-					  "994:\t.balign 4\n" PROBE_NOTE_TAIL(name) "\t.popsection\n" PROBE_ROW( \
-					      kind, provider, name) PROBE_BASE \
+	__asm__ volatile(PROBE_NOP_##kind \
+			 "\t.pushsection .note.stapsdt, \"\", \"note\"\n" \
+			 "\t.balign 4\n" \
+			 "\t.4byte 992f - 991f, 994f - 993f, 3\n" \
+			 "991:\t.asciz \"stapsdt\"\n" \
+			 "992:\t.balign 4\n" \
+			 "993:\t.8byte 990b, _.stapsdt.base, " #provider "_" #name "_semaphore\n" \
+			 "\t.asciz \"" #provider "\", \"" #name "\", \"" operands "\"\n" \
+			 "994:\t.balign 4\n" PROBE_NOTE_TAIL(name) "\t.popsection\n" PROBE_ROW(kind, provider, name) \
+			     PROBE_BASE \
 			 : \
 			 : __VA_ARGS__, "m"(provider##_##name##_semaphore))
 
@@ -215,8 +228,8 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 		PROBE_IN(4, d); \
 		PROBE_IN(5, e); \
 		PROBE_ASM(kind, provider, name, \
-			  PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3) " " PROBE_OPERAND(4) " " \
-			  PROBE_OPERAND(5), \
+			  PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3) " " PROBE_OPERAND( \
+			      4) " " PROBE_OPERAND(5), \
 			  PROBE_ARG(1), PROBE_ARG(2), PROBE_ARG(3), PROBE_ARG(4), PROBE_ARG(5)); \
 	} while (0)
 #define PROBE_AT6(kind, provider, name, a, b, c, d, e, f) \
@@ -228,8 +241,8 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 		PROBE_IN(5, e); \
 		PROBE_IN(6, f); \
 		PROBE_ASM(kind, provider, name, \
-			  PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3) " " PROBE_OPERAND(4) " " \
-			  PROBE_OPERAND(5) " " PROBE_OPERAND(6), \
+			  PROBE_OPERAND(1) " " PROBE_OPERAND(2) " " PROBE_OPERAND(3) " " PROBE_OPERAND( \
+			      4) " " PROBE_OPERAND(5) " " PROBE_OPERAND(6), \
 			  PROBE_ARG(1), PROBE_ARG(2), PROBE_ARG(3), PROBE_ARG(4), PROBE_ARG(5), PROBE_ARG(6)); \
 	} while (0)
 

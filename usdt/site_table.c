@@ -3,7 +3,7 @@
 
 struct watched_site {
 	const struct probe_site *site;
-	bool raised;
+	bool marked;
 };
 
 static struct watched_site watched[SITE_WATCH_MAX];
@@ -67,33 +67,30 @@ site_watch_add(const struct probe_site *site)
 }
 
 static void
-site_raise(struct watched_site *watch, bool raise)
+site_mark(struct watched_site *watch, bool has_uprobe)
 {
-	if (watch->raised == raise)
+	volatile unsigned short *marked = &watch->site->semaphore->formulas;
+
+	if (watch->marked == has_uprobe)
 		return;
-	watch->raised = raise;
-	/* 65535 is -1 in a semaphore's 16 bits. */
-	__atomic_fetch_add(&watch->site->semaphore->tracers, raise ? 1 : 65535, __ATOMIC_RELAXED);
+	watch->marked = has_uprobe;
+	if (has_uprobe)
+		__atomic_fetch_or(marked, PROBE_UPROBE, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(marked, (unsigned short)~PROBE_UPROBE, __ATOMIC_RELAXED);
 }
 
 void
 site_watch_poll(void)
 {
-	for (size_t i = 0; i < watched_count; i++) {
-		struct watched_site *watch = &watched[i];
-		const struct probe_site *site = watch->site;
-		bool has_uprobe = *site->address != site->untraced;
-
-		if (!has_uprobe && !watch->raised)
-			continue;
-		site_raise(watch, has_uprobe && SEMAPHORE_READ(&site->semaphore->tracers) == watch->raised);
-	}
+	for (size_t i = 0; i < watched_count; i++)
+		site_mark(&watched[i], *watched[i].site->address != watched[i].site->untraced);
 }
 
 void
 site_watch_end(void)
 {
 	for (size_t i = 0; i < watched_count; i++)
-		site_raise(&watched[i], false);
+		site_mark(&watched[i], false);
 	watched_count = 0;
 }

@@ -24,17 +24,17 @@ struct site_table site_table_of_program(void);
 const struct probe_site *site_table_find(const struct site_table *table,
 					 const volatile union probe_semaphore *semaphore, bool fast);
 
-/* Sites that are watched at most. */
+/* Most sites that can be watched. */
 #define SITE_WATCH_MAX 256
 
-/* Watches a site, whose memory must remain; before any thread polls.  False if too many are watched already. */
+/* Watches a site: call it before any thread polls; the site must outlive the watch.  False if there is no room. */
 bool site_watch_add(const struct probe_site *site);
 
-/* Raises the semaphore of each watched site that has a uprobe while no tracer raises it, and lowers it again when
- * the uprobe is gone or a tracer raises it.  One thread may call it at a time. */
+/* Sets PROBE_UPROBE in the semaphore of each watched site that has a uprobe, and clears it in the others.  One thread
+ * may call it at a time. */
 void site_watch_poll(void);
 
-/* Forgets all sites, and lowers what was raised. */
+/* Ends the watch of all sites, and clears PROBE_UPROBE. */
 void site_watch_end(void);
 
 #endif

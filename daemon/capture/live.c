@@ -317,10 +317,11 @@ live_on_tick(void *context)
 {
 	struct live *live = context;
 
+	if (live->suspended)
+		batch_poll_tracers(live->batch);
 	if (live->config->on_demand)
 		live_check_demand(live);
 	if (live->suspended) {
-		batch_poll_tracers(live->batch);
 		watch_arm_timer(live->tick, DEMAND_POLL_NS);
 		return;
 	}

@@ -110,7 +110,7 @@ privileges_kept_capabilities(const struct privileges *plan)
 		else
 			log_warning("--all-owners: processes of other users cannot be looked up without %s%s",
 				    capng_capability_to_name(owners[i]),
-				    unit_clause("CapabilityBoundingSet= of the unit may forbid it"));
+				    unit_clause("AmbientCapabilities= of the unit may lack it"));
 	}
 	return kept;
 }

@@ -238,11 +238,11 @@ static const struct sandbox_rule kernel_queries[] = {
     LOW_OPTION(setsockopt, SOL_SOCKET, SO_RCVTIMEO),
 };
 
-/* dtprobed learns the names of formulas, and at the end that there are no probes any more.  Any process of any user may
- * make these requests for its own probes. */
+/* For new names of formulas, and at the end.  A process of any user who may open the device can make these requests for
+ * its own probes. */
 static const struct sandbox_rule dtrace_requests[] = {
-    INT_ARG(ioctl, 2, DTPROBED_ADD),
-    INT_ARG(ioctl, 2, DTPROBED_REMOVE),
+    LOW_INT_ARG(ioctl, 2, DTPROBED_ADD),
+    LOW_INT_ARG(ioctl, 2, DTPROBED_REMOVE),
 };
 
 #define TABLE_IF(in_case, what, whose, table) \

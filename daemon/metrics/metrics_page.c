@@ -7,6 +7,7 @@
 #include "daemon/stats/counters.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
+#include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"
 
 static void
@@ -201,7 +202,7 @@ metrics_add_enabled(struct text_buffer *text, const struct stats_totals *totals)
 	bool begun = false;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]), manifest_sites(i));
+		unsigned enabled = site_count_enablers(semaphores_read(i), manifest_sites(i));
 
 		if (enabled == 0 && totals->fired[i] == 0)
 			continue;

@@ -12,6 +12,7 @@
 #include "daemon/stats/counters.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
+#include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"
 
 /* Most replies about ended connections at the same time, which limits their memory. */
@@ -25,7 +26,7 @@ reply_count_enabled(void)
 	unsigned enabled = 0;
 
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		enabled += SEMAPHORE_READ(probe_semaphores[i]) != 0;
+		enabled += semaphores_read(i) != 0;
 	return enabled;
 }
 
@@ -147,7 +148,7 @@ reply_probes(struct query_context *query, bool json, struct text_buffer *text)
 	if (!json)
 		text_add_format(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_count_enablers(SEMAPHORE_READ(probe_semaphores[i]), manifest_sites(i));
+		unsigned enabled = site_count_enablers(semaphores_read(i), manifest_sites(i));
 		unsigned long long fired = totals.fired[i];
 
 		if (json)

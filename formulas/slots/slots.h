@@ -53,7 +53,7 @@ slots_fire(const struct slots_object *object, unsigned index, const void *const 
 static inline unsigned
 slots_semaphore(const struct slots_object *object, unsigned index)
 {
-	return SEMAPHORE_READ(object->slots[index].semaphore);
+	return probe_tracers(object->slots[index].semaphore);
 }
 
 #endif

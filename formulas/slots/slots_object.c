@@ -71,7 +71,7 @@ extern const struct probe_site __stop_netobs_sites[] __attribute__((visibility("
 
 SLOTS_EACH(SLOTS_DEFINE)
 
-#define SLOTS_ROW(number) {site_formula__##number, &PROBE_SEMAPHORE(formula__##number).tracers},
+#define SLOTS_ROW(number) {site_formula__##number, &PROBE_SEMAPHORE(formula__##number)},
 
 extern const struct slots_object SLOTS_SYMBOL;
 __attribute__((visibility("default"))) const struct slots_object SLOTS_SYMBOL = {

@@ -27,9 +27,11 @@
 /* Bytes of a filler note behind the default name, which a name of SLOTS_SITE_NAME_MAX bytes takes. */
 #define SLOTS_FILLER_SPARE 68
 
+union probe_semaphore;
+
 struct slot_site {
 	void (*fire)(const void *a, const void *b, const void *c, const void *d, const void *e, const void *f);
-	volatile unsigned short *semaphore;
+	volatile union probe_semaphore *semaphore;
 };
 
 struct probe_site;

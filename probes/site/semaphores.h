@@ -11,7 +11,7 @@ static inline unsigned
 semaphores_read(unsigned probe)
 {
 #ifndef NETOBS_NO_PROBES
-	return SEMAPHORE_READ(probe_semaphores[probe]);
+	return probe_tracers((volatile union probe_semaphore *)probe_semaphores[probe]);
 #else
 	(void)probe;
 	return 0;
@@ -41,7 +41,7 @@ static inline unsigned
 semaphores_formulas(unsigned probe)
 {
 #ifndef NETOBS_NO_PROBES
-	return SEMAPHORE_READ(&semaphores_of(probe)->formulas);
+	return SEMAPHORE_READ(&semaphores_of(probe)->formulas) & ~PROBE_UPROBE;
 #else
 	(void)probe;
 	return 0;

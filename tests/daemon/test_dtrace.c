@@ -502,9 +502,7 @@ assert_sites_of_formulas(unsigned count)
 
 		assert_int_equal(sscanf(probes[i].function, "site_formula__%2u", &slot), 1);
 		assert_in_range(slot, 1, SLOTS_COUNT);
-		site =
-		    site_table_find(&table, (const volatile union probe_semaphore *)object->slots[slot - 1].semaphore,
-				    site_selected() == SITE_FAST);
+		site = site_table_find(&table, object->slots[slot - 1].semaphore, site_selected() == SITE_FAST);
 		assert_true(probes[i].site == (uintptr_t)site->address);
 		assert_true(elf_has(&file, probes[i].function, probes[i].site - loaded));
 		assert_int_equal(probes[i].arg_count, 6);

@@ -23,7 +23,7 @@
 
 static struct formula_set *set;
 static const struct emitter_listener *listener;
-static unsigned short slot_semaphores[SLOTS_COUNT];
+static volatile union probe_semaphore slot_semaphores[SLOTS_COUNT];
 static struct slots_object slots;
 static _Atomic unsigned slot_firings;
 static const void *_Atomic slot_argument; /* args[1] of the latest */
@@ -46,7 +46,7 @@ set_up(void **state)
 	for (unsigned i = 0; i < PARTS; i++)
 		listener = formula_set_connect(set, i, NULL);
 	for (unsigned i = 0; i < SLOTS_COUNT; i++) {
-		slot_semaphores[i] = 0;
+		slot_semaphores[i].enablers = 0;
 		slots.slots[i] = (struct slot_site){slot_fire, &slot_semaphores[i]};
 	}
 	formula_set_set_slots(set, &slots, "formulas.so");
@@ -244,7 +244,7 @@ a_raised_slot_enables_its_formula(void **state)
 	poll_parts();
 	fire(0, PROBE_TCP_RECEIVE, 80);
 	assert_counts("a", 0, 0); /* fires for every packet, so that it is not counted */
-	slot_semaphores[7] = 2;
+	slot_semaphores[7].tracers = 2;
 	assert_int_equal(formula_set_tracers(set), 2);
 	poll_parts();
 	assert_true(formula_set_status(set, 0).traced);
@@ -257,7 +257,7 @@ a_raised_slot_enables_its_formula(void **state)
 	assert_non_null(slot_argument);
 	assert_counts("a", 3, 2);
 	assert_counts("b", 0, 0);
-	slot_semaphores[7] = 0;
+	slot_semaphores[7].tracers = 0;
 	poll_parts();
 	assert_int_equal(semaphores_formulas(PROBE_TCP_RECEIVE), 0);
 	assert_counts("a", 3, 2);
@@ -271,7 +271,7 @@ a_slot_is_free_when_neither_formula_nor_tracer_has_it(void **state)
 	add("a = tcp-retransmit");
 	formula_set_set_slot(set, 0, 7, true);
 	assert_false(formula_set_slot_is_free(set, 7));
-	slot_semaphores[7] = 1;
+	slot_semaphores[7].tracers = 1;
 	poll_parts();
 	fire(0, PROBE_TCP_RETRANSMIT, 1);
 	assert_int_equal(slot_firings, 1);
@@ -285,7 +285,7 @@ a_slot_is_free_when_neither_formula_nor_tracer_has_it(void **state)
 	poll_parts();
 	fire(0, PROBE_TCP_RETRANSMIT, 1);
 	assert_int_equal(slot_firings, 1);
-	slot_semaphores[7] = 0;
+	slot_semaphores[7].tracers = 0;
 	assert_true(formula_set_slot_is_free(set, 7));
 }
 
@@ -513,7 +513,7 @@ run_threads(void)
 		assert_int_equal(pthread_create(&threads[i].thread, NULL, thread_fire, &threads[i]), 0);
 	}
 	for (unsigned i = 0; i < PARTS; i++) { /* a tracer comes and goes */
-		__atomic_store_n(&slot_semaphores[5], i % 2 + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&slot_semaphores[5].tracers, i % 2 + 1, __ATOMIC_RELAXED);
 		pthread_join(threads[i].thread, NULL);
 	}
 }
@@ -540,7 +540,7 @@ a_threshold_counts_the_firings_of_all_parts(void **state)
 	add("shared = tcp-retransmit where cs_cid == 1, 1000 times in 1s by cs_cid");
 	add("traced = tcp-retransmit");
 	formula_set_set_slot(set, 3, 5, true);
-	slot_semaphores[5] = 1;
+	slot_semaphores[5].tracers = 1;
 	poll_parts();
 	run_threads();
 	assert_counts("all", PARTS * FIRINGS, PARTS * FIRINGS / 7);

@@ -82,7 +82,7 @@ fails "a directory" 1 "is a directory" hosts "$captures"
 fails "a filter for a running netobsd" 1 "^netobs: -f needs a capture" hosts -f tcp
 fails "a process id that is none" 1 "^netobs: PID is a number, not nonsense" hosts -p nonsense
 fails "an unknown tracer" 1 "^netobs: unknown tracer gdb" hosts -t gdb "$questions"
-fails "a text as a script" 1 "^netobs: .*/NEWS is no script with a netobs probe" "$top/NEWS" "$home"
+fails "a text as a script" 1 "^netobs: .*/LICENSE is no script with a netobs probe" "$top/LICENSE" "$home"
 fails "a directory as a script" 1 "^netobs: / is a directory" / "$home"
 fails "an option of netobsd without its dashes" 1 "^netobs: -o takes an option of netobsd with its dashes" hosts "$home" -o view=host
 if have setpriv && [ "$(id -u)" -eq 0 ] && chmod 755 "$tmp" && setpriv --reuid=65534 --clear-groups test -r "$netobs"; then
@@ -280,6 +280,20 @@ for DROPS in "1 drop on CPU 0" "12 dynamic variable drops with non-empty dirty l
 	is "-t dtrace: $DROPS: the output is incomplete" \
 		"$? $(wc -l <"$tmp/out" | tr -d ' ') $(grep -c -e "^dtrace: $DROPS\$" -e '^netobs: DTrace had too little room, ' "$tmp/err")" "4 1 2"
 done
+# The program that DTrace gets has the marks by which a name makes no line (names.sh), and a report of lost lines.
+cat >"$tmp/bin/dtrace" <<-'SH'
+	#!/bin/sh
+	[ "$1" != -V ] || exec echo "dtrace: Oracle D 2.0"
+	while [ "$1" != -p ]; do shift; done
+	process=$2
+	while [ "$1" != -s ]; do shift; done
+	cp "$2" "${GIVEN:?}"
+	echo "Lost 9 events"
+	kill "$process"
+SH
+GIVEN=$tmp/given PATH=$tmp/bin:$PATH "$netobs" iscsilogin -r "$home" -t dtrace >"$tmp/out" 2>"$tmp/err"
+is "-t dtrace: lines were lost: the output is incomplete" "$? $(grep -c '^netobs: 9 lines or more were lost' "$tmp/err")" "4 1"
+check "-t dtrace: names are between marks" grep -q 'netobs[0-9a-f]\{32\}<' "$tmp/given"
 # DTrace refuses the script: netobs fails, and its netobsd ends.
 cat >"$tmp/bin/dtrace" <<-'SH'
 	#!/bin/sh

@@ -151,7 +151,7 @@ group $(getent group bin | cut -d : -f 3)): Operation not permitted; \
 User=, Group= and SystemCallFilter= of the unit may forbid another owner$manual" \
 	-i lo --control "$tmp/run/control" --control-group bin
 lookup="netobsd: --all-owners: processes of other users cannot be looked up without"
-limit="CapabilityBoundingSet= of the unit may forbid it$manual"
+limit="AmbientCapabilities= of the unit may lack it$manual"
 is "processes of all users" "$(served --all-owners)" "$lookup sys_ptrace; $limit
 $lookup dac_read_search; $limit"
 

@@ -410,7 +410,7 @@ test_sites(void **state)
 			assert_int_equal(*slots_object(slots)->site_is_fast, kind == SITE_FAST);
 		for (unsigned i = 0; i < SLOTS_COUNT; i++) {
 			assert_int_equal(slots_semaphore(slots_object(slots), i), 0);
-			*slots_object(slots)->slots[i].semaphore = (unsigned short)(i + 1);
+			slots_object(slots)->slots[i].semaphore->tracers = (unsigned short)(i + 1);
 			slots_fire(slots_object(slots), i, args);
 		}
 		for (unsigned i = 0; i < SLOTS_COUNT; i++) {
