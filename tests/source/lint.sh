@@ -105,7 +105,7 @@ if have dpkg-query python3; then
 	printf '%s\n' 'nosuchpackage: nosuchcommand' 'dpkg: dpkg sed' >"$tmp/packages.bad"
 	is "a command listed behind the wrong package is found" "$(machine packages "$tmp/packages.bad" |
 		sed 's/.*packages\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 "
-	nothing "the packages of check-vm have their commands" machine packages tests/vm/packages tests/vm/host-packages
+	nothing "the packages of check-vm have their commands" machine packages tests/vm/guests tests/vm/host-packages
 else
 	skip "commands of scripts" "this is not Debian, or python3 is not installed"
 fi

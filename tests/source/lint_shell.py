@@ -7,8 +7,8 @@
                                     command that runs the test (check, check-sanitizers, check-all) or of one that such
                                     a package depends on; or the script asks `have COMMAND` first.  A command that is not
                                     installed is a fault only if all of bootstrap's packages are.  Scripts of check-vm:
-                                    also the commands of tests/vm/host-packages; scripts of its guest: only those of
-                                    tests/vm/packages and of essential packages
+                                    also the commands of tests/vm/host-packages; scripts of a guest: only those of
+                                    the guest in tests/vm/guests and of essential packages
     lint_shell.py every-command FILE...  likewise, and a command that is not installed is a fault on any machine
     lint_shell.py packages FILE...  each command of such a list is of the package before it or of a dependency, if that is installed
 """
@@ -356,13 +356,25 @@ def essential_packages():
 
 
 @functools.cache
-def listed_commands(path):
-    """Package by command, of a list of check-vm: lines of `PACKAGE: COMMAND...  # what for`."""
-    found = {}
+def listed_commands(path, guest=None):
+    """Package by command, of a list of check-vm: lines of `PACKAGE: COMMAND...  # what for`; of one guest, or of all."""
+    found, section = {}, "all"
     for line in pathlib.Path(path).read_text(encoding="ascii").splitlines():
-        if match := re.match(r"([a-z0-9][a-z0-9.+-]*):([^#]*)", line):
-            found.update({command: match[1] for command in match[2].split()})
+        if match := re.match(r"\[(.*)\]$", line):
+            section = match[1]
+        elif guest in (None, section) or section == "all":
+            if match := re.match(r"([a-z0-9][a-z0-9.+-]*)(?:/[a-z]+)?:([^#]*)", line):
+                found.update({command: match[1] for command in match[2].split()})
     return found
+
+
+@functools.cache
+def guest_of(path):
+    """The guest that a script of check-vm needs; "all" if it is one that the others source."""
+    if path.endswith("/guest.sh"):
+        return "all"
+    match = re.search(r"^# Guest: (.*)", pathlib.Path(path).read_text(encoding="utf-8"), re.M)
+    return match[1] if match else "debian12"
 
 
 @functools.cache
@@ -450,14 +462,15 @@ def packages_of(commands):
 def expected(path, name, owner):
     """Whether the machine on which a script runs has a command."""
     if path.startswith("tests/vm/guest/"):
-        return name in PROGRAMS or name in listed_commands("tests/vm/packages") or owner in every_debian()
+        return name in PROGRAMS or name in listed_commands("tests/vm/guests", guest_of(path)) or owner in every_debian()
     return owner in packages(when_run(path)) or path.startswith("tests/vm/") and name in listed_commands("tests/vm/host-packages")
 
 
 def list_of(path):
     """The list that a package for a command of a script belongs to."""
     if path.startswith("tests/vm/"):
-        return "tests/vm/packages" if path.startswith("tests/vm/guest/") else "bootstrap's list or tests/vm/host-packages"
+        in_guest = path.startswith("tests/vm/guest/")
+        return f"{guest_of(path)} in tests/vm/guests" if in_guest else "bootstrap's list or tests/vm/host-packages"
     return f"bootstrap's list for {when_run(path)}"
 
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# make check-vm: builds the Debian package, boots a Debian 12 guest without network in QEMU, installs the package there and
-# runs the scripts of tests/vm/guest/.  tests/vm/README.md describes the variables:
+# make check-vm: builds the Debian package, boots guests without network in QEMU, installs the package there and runs the
+# scripts of tests/vm/guest/.  tests/vm/README.md describes the variables:
 #   VM_CHECKS            names of the scripts to run; all without it
 #   VM_ALL               names of all scripts, in the order of the room.mk files; make sets it
 #   VM_KEEP              not empty: the guest continues to run at the end
-#   NETOBS_VM_CACHE      directory of the image and the packages
+#   NETOBS_VM_CACHE      directory of the images and the packages
 #   NETOBS_VM_PACKAGE    package to install instead of that of the last commit
 #   NETOBS_VM_MIRROR     Debian mirror
 #   NETOBS_VM_ACCEL      kvm or tcg
@@ -20,10 +20,12 @@ cache=${NETOBS_VM_CACHE:-$build/tests/vm/cache}
 logs=$build/tests/vm/log
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C.UTF-8
+# shellcheck source=tests/vm/guests.sh
+. "$vm/guests.sh"
 # shellcheck source=tests/vm/machine.sh
 . "$vm/machine.sh"
 
-passed=0 failed=0 skipped=0 times='' unbootable=''
+passed=0 failed=0 skipped=0 times='' booted='' unbootable=''
 
 say() {
 	printf '%s\n' "check-vm: $*"
@@ -56,7 +58,7 @@ missing_packages() {
 }
 
 check_prerequisites() {
-	[ "$(id -u)" -eq 0 ] || die "root is needed, to make the image and to share files with the guest: sudo make check-vm"
+	[ "$(id -u)" -eq 0 ] || die "root is needed, to make images and to share files with the guest: sudo make check-vm"
 	[ "$(uname -m)" = x86_64 ] || die "the guest is an x86-64 machine and gets the package built here: this is $(uname -m)"
 	grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release ||
 		die "the guest is Debian 12 and gets the package built here: build on Debian 12"
@@ -81,7 +83,7 @@ check_build_packages() {
 		die "$(printf '%s\n%s' "${missing#*: error: }" "cure: cd $top && apt-get build-dep -P nocheck ./")"
 }
 
-# choose_checks: the scripts to run.  An empty or blank VM_CHECKS means all.
+# choose_checks: sets $checks, the scripts to run, and $guests, those that they need.  An empty or blank VM_CHECKS means all.
 choose_checks() {
 	: "${VM_ALL:?make check-vm sets it}"
 	checks=''
@@ -91,10 +93,18 @@ choose_checks() {
 		*) die "VM_CHECKS: there is no script $name, only $VM_ALL" ;;
 		esac
 	done
-	checks=${checks:-$VM_ALL}
+	checks=${checks:-$VM_ALL} guests=''
+	for name in $checks; do
+		guest=$(guest_of "$vm/guest/$name.sh")
+		guest_exists "$guest" || die "$name.sh: tests/vm/guests has no guest $guest"
+		case " $guests " in
+		*" $guest "*) ;;
+		*) guests="$guests $guest" ;;
+		esac
+	done
 }
 
-# ---------------------------------------------------------------------------------------------------- package and image
+# --------------------------------------------------------------------------------------------------- package and images
 
 # make_package: sets $package.  A commit that differs only in its tests needs no other package.
 make_package() {
@@ -118,26 +128,28 @@ make_package() {
 	took "package build" "$begin"
 }
 
-# image_key: identifies the image that this run needs
-image_key() {
-	cat "$vm/image.sh" "$vm/packages" | sha256sum | cut -c 1-16
+# missing_image: the first of $guests without the image that it needs now; fails if there is none
+missing_image() {
+	for guest in $guests; do
+		[ "$(cat "$cache/image-$guest/key" 2>/dev/null)" = "$(guest_key "$guest")" ] || {
+			echo "$guest"
+			return
+		}
+	done
+	return 1
 }
 
-image_is_made() {
-	[ "$(cat "$cache/image/key" 2>/dev/null)" = "$(image_key)" ]
-}
-
-make_image() {
-	! image_is_made || return 0
-	say "making the image: some minutes, once"
-	begin=$(date +%s)
-	"$vm/image.sh" "$cache/image" >"$cache/image.log" 2>&1 || {
-		tail -n 20 "$cache/image.log"
-		die "the image was not made: $cache/image.log"
-	}
-	rm -f "$cache/accelerator"
-	image_key >"$cache/image/key"
-	took image "$begin"
+make_images() {
+	while guest=$(missing_image); do
+		say "making the image of $guest: some minutes, once"
+		begin=$(date +%s)
+		"$vm/image.sh" "$guest" "$cache/image-$guest" >"$cache/image-$guest.log" 2>&1 || {
+			tail -n 20 "$cache/image-$guest.log"
+			die "the image was not made: $cache/image-$guest.log"
+		}
+		guest_key "$guest" >"$cache/image-$guest/key"
+		took "image of $guest" "$begin"
+	done
 }
 
 # lock_cache DESCRIPTOR OPTION: a shared (-s) or exclusive (-x) lock
@@ -157,41 +169,15 @@ use_package() {
 	exec 9>&-
 }
 
-# use_image: makes the image.  A shared lock keeps it until this run ends.
-use_image() {
+# use_images: makes the images.  A shared lock keeps them until this run ends.
+use_images() {
 	exec 8>"$cache/image.lock"
 	lock_cache 8 -s
-	until image_is_made; do
+	while missing_image >/dev/null; do
 		lock_cache 8 -x
-		make_image
+		make_images
 		lock_cache 8 -s # another run may be first
 	done
-}
-
-# use_dtrace: the script dtrace needs DTrace itself, in extra/ of the cache, and a netobsd that is built with it
-use_dtrace() {
-	case " $checks " in
-	*" dtrace "*) ;;
-	*) return ;;
-	esac
-	missing=''
-	if [ -z "$(ls "$cache"/extra/*.tar 2>/dev/null)" ]; then
-		missing="no archive of DTrace in $cache/extra"
-	elif ! readelf -SW "$build/netobsd" 2>/dev/null | grep -q -e ' \.SUNW_dof ' -e ' \.note\.usdt '; then
-		missing="$build is not configured --with-dtrace and built"
-	fi
-	if [ -z "$missing" ]; then
-		mkdir -p "$run/guest/share/dof"
-		cp "$build/netobsd" "$run/guest/share/dof" || die "netobsd cannot be copied"
-		return
-	fi
-	case " ${VM_CHECKS:-} " in
-	*" dtrace "*) die "dtrace: $missing (tests/vm/README.md)" ;;
-	esac
-	say "dtrace: skipped, $missing (tests/vm/README.md)"
-	skipped=$((skipped + 1))
-	checks=" $checks "
-	checks="${checks%% dtrace *} ${checks#* dtrace }"
 }
 
 # -------------------------------------------------------------------------------------------------------------- points
@@ -258,13 +244,12 @@ points_of() {
 
 # -------------------------------------------------------------------------------------------------------------- guest
 
-# boot_guest: starts the guest that the scripts of tests/vm/guest/ share
+# boot_guest GUEST: starts a guest, which its scripts share
 boot_guest() {
-	say "booting the guest"
-	begin=$(date +%s)
-	[ ! -d "$cache/extra" ] || cp -r "$cache/extra" "$run/guest/share/"
+	say "booting $1"
+	begin=$(date +%s) booted=$1
 	# shellcheck disable=SC2046 # options
-	machine_boot "$run/guest" $(machine_nics) || unbootable=1
+	machine_boot "$1" "$run/guest" $(machine_nics) || unbootable=1
 	took "boot ($machine_use)" "$begin"
 	begin_check=$(date +%s)
 	[ -n "$unbootable" ] || return 0
@@ -298,11 +283,12 @@ timeout_of() {
 # run_in_guest NAME: runs a script of tests/vm/guest/, again after each restart that it requests
 run_in_guest() {
 	file=$vm/guest/$1.sh stage=1
-	# It begins without the package.
-	if [ "$1" = package ] || ! machine_lives "$run/guest"; then
+	guest=$(guest_of "$file")
+	# The script package begins without the package.
+	if [ "$1" = package ] || [ "$guest" != "$booted" ] || ! machine_lives "$run/guest"; then
 		machine_stop "$run/guest"
 	fi
-	[ -e "$run/guest/pid" ] || boot_guest || return 1
+	[ -e "$run/guest/pid" ] || boot_guest "$guest" || return 1
 	if [ "$1" != package ] && ! install_package; then
 		cat "$run/install.out"
 		fault "$1" "the package cannot be installed"
@@ -354,9 +340,8 @@ run=$(mktemp -d "${TMPDIR:-/tmp}/netobs-vm.XXXXXX") || die "no directory for the
 mkdir -p "$run/guest/share"
 trap clean_up EXIT
 trap 'exit 130' HUP INT TERM
-use_dtrace
 use_package
-use_image
+use_images
 
 [ -z "${VM_KEEP:-}" ] || NETOBS_VM_KEEP=1
 for name in $checks; do

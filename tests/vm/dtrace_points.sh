@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The guest script dtrace.sh fails if DTrace prints something else, and if it has nothing to compare.  Stand-ins take the
+# The guest script dtrace_replays.sh fails if DTrace prints something else, and if it has nothing to compare.  Stand-ins take the
 # place of DTrace, netobs(1) and the services of the guest; netobsd is the real one.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -12,20 +12,18 @@ have python3 || skip_all "python3 is not installed"
 top=$(cd "$top" && pwd)
 netobsd=$(readlink -f "$netobsd")
 tree=$tmp/tree
-mkdir -p "$tree/tests/captures" "$tree/tests/vm" "$tree/scripts/d" "$tree/scripts/examples" "$tmp/bin" "$tmp/archives"
+mkdir -p "$tree/tests/captures" "$tree/tests/vm" "$tree/scripts/d" "$tree/scripts/examples" "$tmp/bin"
 for part in tests/lib tests/scripts tests/vm/guest tests/captures/home-network.pcap tests/captures/icmp.pcapng \
-	tests/captures/dns-tcp.pcap scripts/d/hosts.d scripts/d/tcpio.d; do
+	tests/captures/dns-tcp.pcap tests/captures/iscsi.pcap tests/captures/http.pcap tests/captures/smb.pcap \
+	scripts/d/hosts.d scripts/d/tcpio.d; do
 	ln -s "$top/$part" "$tree/$part"
 done
 for name in hosts tcpio; do
 	grep "^$name " "$top/scripts/examples/LIST" >>"$tree/scripts/examples/LIST"
 	cp "$top/scripts/examples/$name.txt" "$tree/scripts/examples"
 done
-tar -cf "$tmp/archives/dtrace.tar" -T /dev/null
+ln -s /bin/true "$tmp/bin/pidof"
 
-for name in ldconfig modprobe pidof systemctl tar; do
-	ln -s /bin/true "$tmp/bin/$name"
-done
 # stand_in NAME: writes a program, its standard input
 stand_in() {
 	cat >"$tmp/bin/$1"
@@ -38,6 +36,7 @@ END
 # It computes with the printer what DTrace prints.
 stand_in dtrace <<'END'
 #!/bin/sh
+after=''
 # fields NAME...: how often the printer prints each value
 fields() {
 	for name; do
@@ -46,14 +45,18 @@ fields() {
 	done
 }
 case $* in
--V) echo "dtrace: Oracle D 2.0" ;;
-*" -l "*) echo "ID PROVIDER NAME" && "$NETOBSD" --list-probes --format json | tr '{' '\n' |
-	sed -n 's/^"name":"\([a-z-]*\)","c_name".*/1 netobs \1/p' ;;
+-V) echo "dtrace: D 2.0" ;;
 *icmp-receive*)
 	capture=icmp.pcapng probe=icmp-receive after='|'
 	fields icmp_codestr icmp_redirect_gateway icmp6_nd_target icmp_error_saddr icmp_error_daddr
 	;;
-*) capture=home-network.pcap probe=tcp-receive after='' && fields ip_saddr ;;
+*iscsi-*)
+	probe=$(echo "$*" | sed 's/.*-n //; s/ {.*//; s/netobs\*::://g')
+	for capture in iscsi.pcap http.pcap smb.pcap; do
+		fields ci_remote
+	done | awk '{ count[$1] += $2 } END { for (name in count) print name, count[name] }'
+	;;
+*) capture=home-network.pcap probe=tcp-receive && fields ip_saddr ;;
 esac
 END
 stand_in netobs <<'END'
@@ -64,11 +67,11 @@ timeline) echo "no segment has port 9" ;;
 esac
 END
 
-# run [VARIABLE=VALUE]...: runs dtrace.sh; $status and $tmp/out
+# run [VARIABLE=VALUE]...: runs dtrace_replays.sh; $status and $tmp/out
 run() {
 	env -u DTRACE_SCRIPTS PATH="$tmp/bin:$PATH" "$@" top_srcdir="$tree" captures="$tree/tests/captures" \
-		samples="$top/scripts/examples" DTRACE_ARCHIVES="$tmp/archives" DTRACE_NETOBSD="$netobsd" DTRACE_PROCESSES=/proc \
-		timeout 120 sh "$tree/tests/vm/guest/dtrace.sh" >"$tmp/out" 2>&1
+		samples="$top/scripts/examples" NETOBSD="${NETOBSD_OF_GUEST:-$netobsd}" DTRACE_PROCESSES=/proc \
+		timeout 120 sh "$tree/tests/vm/guest/dtrace_replays.sh" >"$tmp/out" 2>&1
 	status=$?
 }
 
@@ -106,8 +109,10 @@ mv "$tmp/bin/dtrace" "$tmp/dtrace"
 stand_in dtrace <<'END'
 #!/bin/sh
 END
-run DTRACE_NETOBSD=/bin/true
-fails "a netobsd and a DTrace without probes" "dtrace -l lists each probe once"
+NETOBSD_OF_GUEST=/bin/true
+run
 fails "a netobsd and a DTrace without firings" "netobs.*tcp-receive counts by .*"
+fails "a netobsd and a DTrace without firings, of one process" "netobs.*tcp-receive counts the same"
+fails "a netobsd and a DTrace without application protocols" "iSCSI, HTTP and SMB by .*"
 fails "a netobsd and a DTrace without texts" "texts that may be empty: .*"
 tap_done

@@ -3,7 +3,7 @@
 """In place of QEMU in harness.sh: the agent with a Unix socket instead of a virtio-serial port, on this machine.
 
 It runs the guest scripts in the source tree $HARNESS_TREE.  Every other command of check.sh only succeeds, or fails if it
-contains $HARNESS_FAILS.  $HARNESS_BOOTS gets a line for each start.
+contains $HARNESS_FAILS.  $HARNESS_BOOTS gets a line for each start: the image and the number of processors.
 """
 import os
 import socket
@@ -41,7 +41,8 @@ class Port(agent.Port):
 
 def main():
     with open(os.environ["HARNESS_BOOTS"], "a", encoding="ascii") as file:
-        print("boot", file=file)
+        kernel, processors = (sys.argv[sys.argv.index(option) + 1] for option in ("-kernel", "-smp"))
+        print(os.path.basename(os.path.dirname(kernel)), processors, file=file)
     agent.ENVIRONMENT.update(HOME="/", PATH=os.environ["PATH"], HARNESS_CACHE=os.environ["HARNESS_CACHE"])
     port = Port()
     while True:

@@ -11,11 +11,17 @@ have python3 flock setpriv || skip_all "python3, flock or setpriv is not install
 top=$(cd "$top" && pwd)
 tree=$tmp/tree
 guest=$tree/tests/vm/guest
-mkdir -p "$guest" "$tmp/cache/image"
-for file in agent.py check.sh command.py image.sh machine.sh packages; do
+mkdir -p "$guest"
+for file in agent.py check.sh command.py guests guests.sh image.sh machine.sh; do
 	ln -s "$top/tests/vm/$file" "$tree/tests/vm/$file"
 done
-cat "$top/tests/vm/image.sh" "$top/tests/vm/packages" | sha256sum | cut -c 1-16 >"$tmp/cache/image/key"
+vm=$top/tests/vm
+# shellcheck source=tests/vm/guests.sh
+. "$vm/guests.sh"
+for name in debian12 dtrace; do
+	mkdir -p "$tmp/cache/image-$name"
+	guest_key "$name" >"$tmp/cache/image-$name/key"
+done
 : >"$tmp/netobs.deb"
 
 # guest_script NAME: writes a guest script, its standard input
@@ -63,6 +69,14 @@ END
 guest_script restarting <<'END'
 printf '%s\n' "ok 1 - stage $VM_STAGE" '1..1'
 [ "$VM_STAGE" -eq 2 ] || echo '# reboot'
+END
+guest_script other <<'END'
+# Guest: dtrace
+printf '%s\n' 'ok 1 - one' '1..1'
+END
+guest_script nowhere <<'END'
+# Guest: solaris
+printf '%s\n' 'ok 1 - one' '1..1'
 END
 guest_script locked <<'END'
 ! flock -n -x "$HARNESS_CACHE/image.lock" true && flock -n -s "$HARNESS_CACHE/image.lock" true && echo 'ok 1 - shared'
@@ -135,9 +149,55 @@ kept=$(sed -n 's/.*the guest continues to run.*end it with kill \([0-9]*\)$/\1/p
 check "a guest is kept" kill "$kept"
 ends "a guest that dies, instead of one that is kept" 1 "2 passed, 1 failed, 1 skipped"
 is "a guest that died is replaced" "$boots" 2
+run good other other good
+ends "scripts of two guests" 0 "6 passed, 0 failed, 2 skipped"
+is "each guest has its image and its processors, and its scripts share it" "$(paste -s -d , "$tmp/boots")" \
+	"image-debian12 2,image-dtrace 1,image-debian12 2"
+run nowhere
+is "a guest that does not exist" "$status, $(cat "$tmp/out")" "1, check-vm: nowhere.sh: tests/vm/guests has no guest solaris"
 run HARNESS_FAILS=is-system-running good bad
 ends "a guest that does not start" 1 "0 passed, 1 failed, 0 skipped" "check-vm: bad: not run, because the guest does not start"
 is "it is started once" "$boots" 1
 run HARNESS_FAILS=dpkg good
 ends "a package that cannot be installed" 1 "0 passed, 1 failed, 0 skipped" "not ok good: the package cannot be installed"
+
+# ------------------------------------------------------------------------------------------------------------- the guests
+
+# mmdebstrap notes what it is told to install, and makes no image.
+mkdir "$tmp/bin"
+cat >"$tmp/bin/mmdebstrap" <<'END'
+#!/bin/sh
+while [ "${1#-}" != "$1" ]; do
+	shift
+done
+printf '%s\n' "$1 $(shift 2 && echo "$*")" >"$IMAGE_NOTES"
+exit 1
+END
+chmod +x "$tmp/bin/mmdebstrap"
+
+# sources GUEST [VARIABLE=VALUE]: suite and sources of the guest's image
+sources() {
+	sources_guest=$1
+	shift
+	: >"$tmp/notes"
+	env -u NETOBS_VM_MIRROR PATH="$tmp/bin:$PATH" IMAGE_NOTES="$tmp/notes" "$@" \
+		sh "$vm/image.sh" "$sources_guest" "$tmp/image" >"$tmp/image.out" 2>&1
+	cat "$tmp/notes"
+}
+
+is "an image of one suite" "$(sources debian12)" "bookworm "
+is "an image of one suite from another mirror" "$(sources debian12 NETOBS_VM_MIRROR=http://near/debian)" \
+	"bookworm http://near/debian"
+is "an image of two suites" "$(sources dtrace)" \
+	"sid http://deb.debian.org/debian deb http://deb.debian.org/debian trixie main"
+is "an image of two suites from another mirror" "$(sources dtrace NETOBS_VM_MIRROR=http://near/debian)" \
+	"sid http://near/debian deb http://near/debian trixie main"
+
+before=$(guest_key debian12) before_dtrace=$(guest_key dtrace)
+vm=$tmp/vm
+mkdir "$vm"
+cp "$top/tests/vm/image.sh" "$vm"
+{ cat "$top/tests/vm/guests" && printf '[dtrace]\nanother:\n'; } >"$vm/guests"
+check "another package changes the image of its guest" test "$(guest_key dtrace)" != "$before_dtrace"
+is "and no other" "$(guest_key debian12)" "$before"
 tap_done

@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tests/vm/image.sh DIRECTORY: makes the guest's image there, with the packages of tests/vm/packages: vmlinuz, initrd.img
-# and disk.img (ext4).  As root, with network.  $NETOBS_VM_MIRROR is another Debian mirror.
+# tests/vm/image.sh GUEST DIRECTORY: makes the image of a guest of tests/vm/guests there: vmlinuz, initrd.img and disk.img
+# (ext4).  As root, with network.  $NETOBS_VM_MIRROR is another Debian mirror.
 set -eu
 
 vm=$(cd "$(dirname "$0")" && pwd)
-directory=$1
+# shellcheck source=tests/vm/guests.sh
+. "$vm/guests.sh"
+guest=$1
+directory=$2
 root=$directory/root
 rm -rf "$directory"
 mkdir -p "$root"
@@ -52,14 +55,21 @@ UNIT
 chroot "$1" systemctl -q enable netobs-vm.service
 HOOK
 
-# The essential packages are unpacked when the first hook runs, the others are not.
-packages=$(sed -n 's/^\([a-z0-9][a-z0-9.+-]*\):.*/\1/p' "$vm/packages" | paste -s -d , -)
+# Without a further suite mmdebstrap adds the suite's updates.
+further=$(guest_setting "$guest" further)
+set -- ${NETOBS_VM_MIRROR:+"$NETOBS_VM_MIRROR"}
+if [ -n "$further" ]; then
+	mirror=${NETOBS_VM_MIRROR:-http://deb.debian.org/debian}
+	set -- "$mirror" "deb $mirror $further main"
+fi
+# The essential packages are unpacked when the first hook runs, the others are not.  A mirror may be days late.
 # shellcheck disable=SC2016 # $1 is that of the hook's shell
-mmdebstrap --quiet --mode=root --variant=minbase --include="initramfs-tools,zstd,$packages" \
+mmdebstrap --quiet --mode=root --variant=minbase --include="initramfs-tools,zstd,$(guest_packages "$guest")" \
+	--aptopt='Acquire::Check-Valid-Until "false"' \
 	--essential-hook="sh '$directory/before' \"\$1\"" --customize-hook="sh '$directory/after' \"\$1\"" \
-	bookworm "$root" ${NETOBS_VM_MIRROR:+"$NETOBS_VM_MIRROR"}
+	"$(guest_setting "$guest" suite)" "$root" "$@"
 
 cp "$root/vmlinuz" "$directory/vmlinuz"
 cp "$root/initrd.img" "$directory/initrd.img"
-mke2fs -q -t ext4 -O ^has_journal -m 0 -L netobs -d "$root" "$directory/disk.img" 4G
+mke2fs -q -t ext4 -O ^has_journal -m 0 -L netobs -d "$root" "$directory/disk.img" "$(guest_setting "$guest" size)"
 rm -rf "$root" "$directory/before" "$directory/after"

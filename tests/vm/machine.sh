@@ -1,27 +1,30 @@
 # shellcheck shell=sh disable=SC2154 # top and cache are those of the script
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Guests of check-vm: source it with $top, the source tree, and $cache, the cache directory, set.  A guest has a directory on
-# the host, whose base name is the guest's name: console.log (kernel and systemd), qemu.log, and share/, which is /vm in the
-# guest.  All guests use the same image, whose changes are lost when QEMU ends.
+# Machines of check-vm: source it with $top, the source tree, and $cache, the cache directory, set, after guests.sh.  A machine
+# has a directory on the host, whose base name is its name: console.log (kernel and systemd), qemu.log, and share/, which is
+# /vm in the guest.  Its image is that of a guest of tests/vm/guests; changes are lost when QEMU ends.
 
-# accelerator: prints kvm or tcg.  KVM is used only if a guest started under it on this kernel; the result is remembered.
+# accelerator GUEST: prints kvm or tcg.  KVM is used only if the guest started under it on this kernel; the result is
+# remembered beside its image.
 accelerator() {
 	if [ -n "${NETOBS_VM_ACCEL:-}" ]; then
 		echo "$NETOBS_VM_ACCEL"
 	elif [ ! -w /dev/kvm ]; then
 		echo tcg
 	else
-		sed -n "s/^$(uname -r) //p" "$cache/accelerator" 2>/dev/null | grep . || echo untried
+		sed -n "s/^$(uname -r) //p" "$cache/image-$1/accelerator" 2>/dev/null | grep . || echo untried
 	fi
 }
 
-# machine_start ACCELERATOR DIRECTORY [QEMU-OPTION...]: starts QEMU in the background.  QEMU ends with this shell, unless
+# machine_start ACCELERATOR GUEST DIRECTORY [QEMU-OPTION...]: starts QEMU in the background.  QEMU ends with this shell, unless
 # $NETOBS_VM_KEEP is set.  $NETOBS_VM_QEMU is the program in place of QEMU in tests/vm/harness.sh.
 machine_start() {
 	machine_accelerator=$1
-	machine=$2
-	shift 2
+	machine_image=$cache/image-$2
+	machine_processors=$(guest_setting "$2" processors)
+	machine=$3
+	shift 3
 	case $machine_accelerator in
 	kvm) set -- "$@" -accel kvm -cpu host,-arch-capabilities ;;
 	*) set -- "$@" -accel tcg,thread=multi,tb-size=512 -cpu max ;;
@@ -36,10 +39,10 @@ machine_start() {
 		cd "$machine" || exit 1
 		# shellcheck disable=SC2086 # a command and its options
 		TMPDIR=${NETOBS_VM_TMPDIR:-/var/tmp} exec $machine_runner "${NETOBS_VM_QEMU:-qemu-system-x86_64}" -name "netobs-${machine##*/}" \
-			-machine q35,sata=off,smbus=off,vmport=off -smp 2 -m 1536 -nodefaults -display none -serial file:console.log \
-			-kernel "$cache/image/vmlinuz" -initrd "$cache/image/initrd.img" \
+			-machine q35,sata=off,smbus=off,vmport=off -smp "$machine_processors" -m 1536 -nodefaults -display none -serial file:console.log \
+			-kernel "$machine_image/vmlinuz" -initrd "$machine_image/initrd.img" \
 			-append "root=/dev/vda rw console=ttyS0 net.ifnames=0 panic=1 systemd.show_status=yes" \
-			-drive "file=$cache/image/disk.img,if=virtio,format=raw,snapshot=on,cache=unsafe" \
+			-drive "file=$machine_image/disk.img,if=virtio,format=raw,snapshot=on,cache=unsafe" \
 			-device virtio-serial-pci -chardev socket,path=agent,server=on,wait=off,id=agent \
 			-device virtserialport,chardev=agent,name=netobs \
 			-chardev socket,path=monitor,server=on,wait=off,id=monitor -mon chardev=monitor \
@@ -70,26 +73,26 @@ machine_hello() {
 	"$top/tests/vm/command.py" -b -t "$2" "$1" true 2>/dev/null
 }
 
-# machine_boot DIRECTORY [QEMU-OPTION...]: boots a guest and waits until its services have started.  It has no network card
-# but those of the QEMU-OPTIONs: $(machine_nics) unquoted.
+# machine_boot GUEST DIRECTORY [QEMU-OPTION...]: boots a guest and waits until its services have started.  It has no network
+# card but those of the QEMU-OPTIONs: $(machine_nics) unquoted.
 machine_boot() {
-	machine_use=$(accelerator)
+	machine_use=$(accelerator "$1")
 	if [ "$machine_use" = untried ]; then
 		# Debian's kernel does not start under every /dev/kvm.
 		machine_start kvm "$@"
-		if machine_connect "$1" && machine_hello "$1" 60; then
+		if machine_connect "$2" && machine_hello "$2" 60; then
 			machine_use=kvm
 		else
-			machine_stop "$1"
+			machine_stop "$2"
 			machine_use=tcg
 		fi
-		echo "$(uname -r) $machine_use" >"$cache/accelerator"
+		echo "$(uname -r) $machine_use" >"$cache/image-$1/accelerator"
 	fi
-	if [ ! -e "$1/pid" ]; then
+	if [ ! -e "$2/pid" ]; then
 		machine_start "$machine_use" "$@"
-		machine_connect "$1" && machine_hello "$1" 300 || return 1
+		machine_connect "$2" && machine_hello "$2" 300 || return 1
 	fi
-	machine_ready "$1"
+	machine_ready "$2"
 }
 
 # machine_ready DIRECTORY: waits until the services of a guest have started

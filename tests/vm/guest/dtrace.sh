@@ -1,140 +1,264 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Timeout: 7200
+# Guest: dtrace
+# Timeout: 1800
 #
-# Runs DTrace: the example of netobs(7) and texts that may be empty against the built-in printer, and every D script on the
-# capture of its sample against the sample, bpftrace and the printer.  A point fails as well if there is nothing to compare.
-# $DTRACE_SCRIPTS: names of the scripts to run, all without it.  tests/vm/dtrace_points.sh replaces the paths:
-#   $DTRACE_ARCHIVES   tar archives with DTrace
-#   $DTRACE_NETOBSD    netobsd that is built for DTrace
-#   $DTRACE_PROCESSES  directory in which dtprobed has an entry for each process with probes
-#   $DTRACE_LIBRARY    D library, that of the package
+# DTrace of Debian unstable and the installed service: what dtrace lists, the lines of netobs(7) against what netobsd counts,
+# several netobsd at once, formulas by name, the life of the service, and a machine on which dtprobed does not run.
+# shellcheck disable=SC2016,SC2154 # $target is D's, and trace sets the numbers of tracers
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/vm/guest/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-for archive in "${DTRACE_ARCHIVES:-/vm/extra}"/*.tar; do
-	tar -C / -xf "$archive"
-done
-ldconfig
-if ! have dtrace; then
-	skip_all "the archive of DTrace has no dtrace"
-fi
-systemctl daemon-reload
-modprobe cuse
-check "dtprobed starts" systemctl start dtprobed
-note "$(dtrace -V), $(bpftrace --version), Linux $(uname -r)"
+known=/run/dtrace/probes # where dtprobed has an entry for each process with probes
+capture=$top/tests/captures/home-network.pcap
 
-export NETOBSD="${DTRACE_NETOBSD:-/vm/dof/netobsd}"
-captures=$top/tests/captures
-library=${DTRACE_LIBRARY:-/usr/share/netobs/dtrace}
-
-# registered: whether dtprobed knows the process
+# registered PID: whether dtprobed knows probes of the process
 registered() {
-	[ -e "${DTRACE_PROCESSES:-/run/dtrace/probes}/$observer" ]
+	[ -n "$(ls "$known/$1")" ]
 }
 
-# same_lines NAME WANTED GOT: a point: WANTED has lines, and GOT has the same
-same_lines() {
-	if [ -s "$2" ] && diff -u "$2" "$3" >"$tmp/diff"; then
-		ok "$1"
-	else
-		[ -s "$2" ] || echo "nothing to compare" >"$tmp/diff"
-		not_ok "$1" "$tmp/diff" "$tmp/err"
-	fi
+# forgotten PID
+forgotten() {
+	[ ! -e "$known/$1" ]
 }
 
-# observe CAPTURE: starts netobsd, which waits for the tracer, in the background
-observe() {
-	: >"$tmp/err"
-	"$NETOBSD" -r "$captures/$1" --wait-tracer=600 2>>"$tmp/err" &
-	observer=$!
-	check "dtprobed reads the probes of netobsd" wait_for registered
+# list: what dtrace lists of every netobsd, a line of provider and probe for each: $tmp/list
+list() {
+	dtrace -l -P 'netobs*' 2>"$tmp/list.err" | awk 'NR > 1 { print $2, $NF }' >"$tmp/list"
 }
 
-# count PROGRAM: runs a D program on $observer, and prints its lines
-count() {
-	dtrace -q -L "$library" -p "$observer" -n "$1" 2>>"$tmp/err" | awk 'NF { $1 = $1; print }' | sort
-	kill "$observer" 2>/dev/null
-	wait "$observer"
+# listed PROVIDER: its probes, except sites of formulas without a name
+listed() {
+	sed -n "s/^$1 //p" "$tmp/list" | grep -v '^formula-[0-9][0-9]$' | sort
 }
 
-# field NAME PROBE CAPTURE: how often the built-in printer prints each value of a field, "VALUE| COUNT"
-field() {
-	"$NETOBSD" -r "$captures/$3" --print="$2" --format json | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1|/p" | sort | uniq -c |
-		awk '{ print $2, $1 }' | sort
+# trace NAME ARGUMENT...: starts dtrace in the background; $NAME is its pid
+trace() {
+	trace_name=$1
+	shift
+	dtrace -q -x switchrate=10hz "$@" -n 'BEGIN { printf("attached\n"); }' >"$tmp/$trace_name" 2>"$tmp/$trace_name.err" &
+	eval "$trace_name=\$!"
+	traces="$traces $trace_name"
+}
+traces=''
+
+# attached NAME: whether a tracer has attached all of its probes, or has ended
+attached() {
+	eval "tap_gone \$$1" || grep -q '^attached$' "$tmp/$1"
 }
 
-# The example, typed, with the number of the process as a pattern.
-observe home-network.pcap
-dtrace -L "$library" -l -P "netobs$observer" 2>>"$tmp/err" | awk 'NR > 1 { print $NF }' | sort >"$tmp/listed"
-"$NETOBSD" --list-probes --format json | tr '{' '\n' | sed -n 's/^"name":"\([a-z-]*\)","c_name".*/\1/p' | sort >"$tmp/probes"
-same_lines "dtrace -l lists each probe once" "$tmp/probes" "$tmp/listed"
-field ip_saddr tcp-receive home-network.pcap | tr -d '|' | sort >"$tmp/wanted"
-count 'netobs*:::tcp-receive { @[args[2]->ip_saddr] = count(); }' >"$tmp/counted"
-same_lines "netobs*:::tcp-receive counts by args[2]->ip_saddr as the printer does" "$tmp/wanted" "$tmp/counted"
-
-# Texts that may be empty.
-observe icmp.pcapng
-program='netobs*:::icmp-receive {'
-end='END {'
-for name in icmp_codestr icmp_redirect_gateway icmp6_nd_target icmp_error_saddr icmp_error_daddr; do
-	field "$name" icmp-receive icmp.pcapng | sed "s/^/$name /"
-	program="$program @${name}[args[4]->$name] = count();"
-	end="$end printa(\"$name %s| %@d\\n\", @$name);"
-done >"$tmp/fields"
-sort "$tmp/fields" >"$tmp/wanted"
-count "$program } $end }" >"$tmp/counted"
-same_lines "texts that may be empty: as often as the printer prints them" "$tmp/wanted" "$tmp/counted"
-
-# A port that no segment has.
-netobs timeline -r "$captures/dns-tcp.pcap" -t dtrace 9 >"$tmp/out" 2>"$tmp/err" </dev/null
-is "timeline: a port that no segment has" "$(tail -n 1 "$tmp/out")" "no segment has port 9"
-
-# The scripts: all that are installed, or those of $DTRACE_SCRIPTS.
-grep -v '^#' "$top/scripts/examples/LIST" >"$tmp/list"
-find "$top/scripts/d" -name '*.d' -exec basename {} .d \; | sort >"$tmp/wanted"
-# shellcheck disable=SC2086 # names
-set -- ${DTRACE_SCRIPTS:-}
-[ $# -eq 0 ] || printf '%s\n' "$@" | sort -u >"$tmp/wanted"
-
-# answers NAME CAPTURE [ARGUMENT]...: what DTrace prints: the sample, what bpftrace prints, and the printer's aggregations.
-# The reasons of a failure are on standard output.
-answers() {
-	answers_name=$1 answers_capture=$captures/$2
-	shift 2
-	netobs "$answers_name" -r "$answers_capture" -t dtrace "$@" >"$tmp/out" 2>"$tmp/err" </dev/null ||
-		echo "netobs -t dtrace fails with status $?"
-	grep -v '^netobs: a capture contains no processes' "$tmp/err"
-	python3 "$top/tests/scripts/d_same.py" "$top/scripts/examples/$answers_name.txt" <"$tmp/out" || echo "not the sample"
-	netobs "$answers_name" -r "$answers_capture" -t bpftrace "$@" >"$tmp/bpftrace" 2>"$tmp/err" </dev/null ||
-		echo "netobs -t bpftrace fails with status $?"
-	python3 "$top/tests/scripts/d_same.py" "$tmp/bpftrace" <"$tmp/out" || echo "not the answer of bpftrace"
-	"$NETOBSD" -r "$answers_capture" --print --format json |
-		python3 "$top/tests/scripts/scripts_truth.py" "$answers_name" >"$tmp/truth"
-	case $? in
-	0) python3 "$top/tests/scripts/d_same.py" --maps "$tmp/truth" <"$tmp/out" || echo "not the values of the printer" ;;
-	3) ! grep '^@' "$tmp/out" || echo "aggregations that nothing is compared with" ;; # of a script that prints lines
-	*) echo "scripts_truth.py fails" ;;
-	esac
+# attach: a point for each new tracer: it has attached.  It takes some ten seconds each without KVM.
+attach() {
+	for name in $traces; do
+		wait_up_to 300 attached "$name"
+		if grep -q '^attached$' "$tmp/$name"; then
+			ok "dtrace attaches: $name"
+		else
+			not_ok "dtrace attaches: $name" "$tmp/$name.err"
+		fi
+	done
+	traces=''
 }
 
-while read -r name capture arguments; do
-	grep -qx -e "$name" "$tmp/wanted" || continue
-	echo "$name" >>"$tmp/ran"
-	# shellcheck disable=SC2086
-	answers "$name" "$capture" $arguments >"$tmp/differ"
-	if [ -s "$tmp/out" ] && [ ! -s "$tmp/differ" ]; then
-		ok "$name on $capture"
-	else
-		not_ok "$name on $capture" "$tmp/differ"
-	fi
-done <"$tmp/list"
-sort -o "$tmp/ran" "$tmp/ran" 2>"$tmp/err"
-same_lines "every script was run once" "$tmp/wanted" "$tmp/ran"
-is "no netobsd is left" "$(pidof netobsd)" ""
+# finish NAME...: ends tracers, which print their aggregations: $tmp/NAME.
+finish() {
+	for name; do
+		eval "number=\$$name"
+		kill -TERM "$number" 2>/dev/null # not INT: the shell has its background processes ignore that
+		wait "$number"
+		sed -i '/^attached$/d; /^ *$/d; s/^ *//; s/  */ /g' "$tmp/$name"
+	done
+}
+
+# counted NAME: what a tracer has counted, in one line
+counted() {
+	sort "$tmp/$1" | paste -s -d , -
+}
+
+# traffic PROBE: ten connections.  Sets wanted to how often the probe has fired.
+traffic() {
+	before=$(fired "$1")
+	fetch_pages
+	wait_for at_rest "$1" || note "the connections do not come to rest"
+	wanted=$(($(fired "$1") - before))
+}
+
+# print: what the built-in printer counts in the capture: tcp-receive by address, in one line
+print() {
+	"$netobsd" -r "$capture" --print=tcp-receive --format json | sed -n 's/.*"ip_saddr":"\([^"]*\)".*/\1/p' | sort | uniq -c |
+		awk '{ print $2, $1 }' | sort | paste -s -d , -
+}
+
+# replay: starts a netobsd that waits for a tracer; $replay is its pid
+replay() {
+	"$netobsd" -r "$capture" --wait-tracer=900 2>"$tmp/replay" &
+	replay=$!
+	wait_for registered "$replay"
+}
+
+# end_replay: waits until the replay has ended, which a tracer begins
+end_replay() {
+	wait_up_to 120 tap_gone "$replay" || kill "$replay"
+	wait "$replay"
+}
+
+# ------------------------------------------------------------------------------------------------------------- the list
+
+note "$(dpkg-query -W -f '${Package} ${Version}, ' dtrace libdtrace2 libc6)Linux $(uname -r)"
+is "dtprobed runs" "$(systemctl is-active dtprobed)" active
+is "the D library is where DTrace finds it" "$(dpkg -L netobs | grep '/dtrace/netobs\.d$')" /usr/lib/x86_64-linux-gnu/dtrace/netobs.d
+cursor=$(journal_cursor)
+note_loopback
+systemctl start netobs
+pid=$(property MainPID)
+check "dtprobed knows the probes of the service" wait_for registered "$pid"
+journal_since "$cursor" "$tmp/journal"
+check "netobsd has logged a line about DTrace" grep -q '^netobsd: .*DTrace' "$tmp/journal"
+
+list
+"$netobsd" --list-probes --format json | tr '{' '\n' | sed -n 's/^"name":"\([a-z-]*\)","c_name".*/\1/p' | sort >"$tmp/probes"
+listed "netobs$pid" >"$tmp/listed"
+check "dtrace -l: there are fifty probes and more" test "$(wc -l <"$tmp/probes")" -ge 50
+check "dtrace -l lists each of the $(wc -l <"$tmp/probes") probes once" diff -u "$tmp/probes" "$tmp/listed"
+is "dtrace -l lists nothing twice" "$(sort "$tmp/list" | uniq -d)" ""
+check "dtrace -l lists the probes of netobs_engine" test "$(listed "netobs_engine$pid" | wc -l)" -ge 10
+
+# ------------------------------------------------------------------------------------------------- the running service
+
+serve_pages
+trace engine -n 'netobs_engine*:::request-start, netobs_engine*:::request-done { @[probename] = count(); }'
+attach
+let_deliver # netobsd looks for tracers
+for _ in 1 2 3 4 5; do
+	netobsctl status >"$tmp/status"
+done
+let_deliver
+finish engine
+is "netobs_engine*: five requests" "$(counted engine)" "request-done 5,request-start 5"
+
+trace star -n 'netobs*:::tcp-receive { @[args[2]->ip_saddr] = count(); }'
+trace target -p "$pid" -n 'netobs$target:::tcp-receive { @ = count(); }'
+trace number -n "netobs$pid:::tcp-receive { @ = count(); }"
+attach
+# is_enabled PROBE
+is_enabled() {
+	[ "$(enabled "$1")" -ge 1 ]
+}
+check "netobsd knows that tcp-receive is enabled" wait_for is_enabled tcp-receive
+traffic tcp-receive
+check "ten connections have segments: $wanted" test "$wanted" -ge 50
+finish star target number
+is "netobs*: as netobsd counts, by args[2]->ip_saddr" "$(counted star)" "127.0.0.1 $wanted"
+is "netobs\$target: as netobsd counts" "$(counted target)" "$wanted"
+is "netobsPID: as netobsd counts" "$(counted number)" "$wanted"
+# is_disabled PROBE
+is_disabled() {
+	[ "$(enabled "$1")" -eq 0 ]
+}
+check "netobsd knows that tcp-receive is not enabled any more" wait_for is_disabled tcp-receive
+
+# ----------------------------------------------------------------------------------------------------- several netobsd
+
+printed=$(print)
+check "the capture has segments of several hosts: $printed" expr "$printed" : '.*,.*'
+check "a netobsd beside the service" replay
+trace target -p "$replay" -n 'netobs$target:::tcp-receive { @[args[2]->ip_saddr] = count(); }'
+attach
+end_replay
+finish target
+is "beside the service netobs\$target counts one process" "$(counted target)" "$printed"
+check "another netobsd beside the service" replay
+trace number -n "netobs$replay:::tcp-receive { @[args[2]->ip_saddr] = count(); }"
+attach
+end_replay
+finish number
+is "beside the service netobsPID counts one process" "$(counted number)" "$printed"
+check "a third netobsd beside the service" replay
+trace star -n 'netobs*:::tcp-receive { @[pid] = count(); }'
+attach
+end_replay
+check "netobsd knows that tcp-receive is enabled again" wait_for is_enabled tcp-receive
+traffic tcp-receive
+finish star
+total=$(printf '%s\n' "$printed" | tr ',' '\n' | awk '{ total += $2 } END { printf "%.0f", total }')
+is "netobs* counts both processes" "$(counted star)" "$(printf '%s\n' "$pid $wanted" "$replay $total" | sort | paste -s -d , -)"
+
+# ------------------------------------------------------------------------------------------------------------ formulas
+
+# matched NAME: how often the formula was true
+matched() {
+	netobsctl formulas --json | sed -n "s/.*\"formula\":\"$1\".*\"matched\":\([0-9]*\).*/\1/p"
+}
+
+check "a formula is defined" netobsctl define 'to-web = tcp-receive where tcp_dport == 8080'
+trace formula -n 'netobs*:::to-web { @[args[2]->ip_saddr] = count(); }'
+attach
+traffic tcp-receive
+finish formula
+check "the formula was true" test "$(matched to-web)" -ge 10
+is "netobs*:::NAME counts a formula, by args[2]->ip_saddr" "$(counted formula)" "127.0.0.1 $(matched to-web)"
+check "it is undefined" netobsctl undefine to-web
+check "another is defined" netobsctl define 'from-web = tcp-receive where tcp_sport == 8080'
+trace formula -n 'netobs*:::from-web { @ = count(); }'
+attach
+list
+traffic tcp-receive
+finish formula
+check "the other formula was true" test "$(matched from-web)" -ge 10
+is "netobs*:::NAME counts the other formula" "$(counted formula)" "$(matched from-web)"
+listed "netobs$pid" | comm -13 "$tmp/probes" - >"$tmp/formulas"
+is "dtrace -l lists its name and not the former" "$(cat "$tmp/formulas")" from-web
+is "the service is the same process" "$(property MainPID) $(property NRestarts)" "$pid 0"
+kill "$server"
+wait "$server"
+
+# ------------------------------------------------------------------------------------------------------------ the life
+
+journalctl -q -o cat -p warning -u netobs --after-cursor "$cursor" >"$tmp/warnings"
+is "the journal has no warning" "$(cat "$tmp/warnings")" ""
+systemctl stop netobs
+check "stop: dtprobed forgets the probes" wait_for forgotten "$pid"
+systemctl start netobs
+pid=$(property MainPID)
+check "start: dtprobed knows those of the new process" wait_for registered "$pid"
+check "the package is installed again" dpkg -i /vm/netobs.deb
+check "it restarts the service" wait_for other_process "$pid"
+check "dtprobed forgets the former process" wait_for forgotten "$pid"
+pid=$(property MainPID)
+check "dtprobed knows the probes of the new one" wait_for registered "$pid"
+kill -KILL "$pid"
+check "after kill -9 the service starts again" wait_for other_process "$pid"
+pid=$(property MainPID)
+check "after kill -9 dtprobed knows the probes of the new process" wait_for registered "$pid"
+replay
+kill -KILL "$replay"
+wait "$replay"
+list
+is "dtrace -l lists nothing of processes that were killed" "$(cut -d ' ' -f 1 "$tmp/list" | sort -u | paste -s -d , -)" \
+	"netobs$pid,netobs_engine$pid"
+listed "netobs$pid" >"$tmp/listed"
+check "dtrace -l lists each probe of the new process once" diff -u "$tmp/probes" "$tmp/listed"
+replay
+kill -TERM "$replay"
+wait "$replay"
+check "dtprobed forgets a netobsd that was terminated" wait_for forgotten "$replay"
+
+# ----------------------------------------------------------------------------------------------------- without dtprobed
+
 systemctl stop dtprobed
+observes "when dtprobed ends the service goes on"
+check "when dtprobed has ended the service stops" systemctl stop netobs
+is "with success" "$(property Result)" success
+check "without dtprobed it starts" systemctl start netobs
+observes "without dtprobed it observes frames"
+is "without dtprobed a replay is the same" "$(print)" "$printed"
+systemctl stop netobs
+systemctl start dtprobed
+systemctl start netobs
+check "when dtprobed has started again, it knows the service" wait_for registered "$(property MainPID)"
+systemctl stop netobs
 
 tap_done

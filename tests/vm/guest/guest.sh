@@ -47,6 +47,47 @@ settled() {
 		END { exit !(value["frames"] + value["capture.dropped"] + skipped == value["capture.received"]) }'
 }
 
+# fired PROBE: how often the probe of the service has fired
+fired() {
+	netobsctl probes --json | sed -n "s/.*\"$1\".*\"fired\":\([0-9]*\).*/\1/p"
+}
+
+# enabled PROBE: its ENABLED: all tracers count as one
+enabled() {
+	netobsctl probes --json | sed -n "s/.*\"$1\",\"enabled\":\([0-9]*\).*/\1/p"
+}
+
+# serve_pages: starts a web server at 127.0.0.1:8080 in the background, which serves $tmp; $server is its pid
+serve_pages() {
+	python3 -m http.server --bind 127.0.0.1 --directory "$tmp" 8080 >"$tmp/server" 2>&1 &
+	# shellcheck disable=SC2034 # the script ends it
+	server=$!
+	wait_for serves
+}
+
+serves() {
+	ss -Hltn 'sport = :8080' | grep -q .
+}
+
+# fetch_pages: ten connections to the web server
+fetch_pages() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		curl -s -o "$tmp/page" http://127.0.0.1:8080/
+	done
+}
+
+# closed: whether the kernel has closed each connection to the web server, at both ends
+closed() {
+	! ss -Htan '( sport = :8080 or dport = :8080 )' | grep -qvE '^(LISTEN|TIME-WAIT) '
+}
+
+# at_rest PROBE: whether the probe does not fire any more: all connections are closed, and netobsd has observed their
+# frames.  TIME_WAIT ends a minute later.
+at_rest() {
+	at_rest_before=$(fired "$1")
+	closed && settled && let_deliver && settled && [ "$(fired "$1")" -eq "$at_rest_before" ]
+}
+
 # more_frames COUNT [INTERFACE]: whether the service has observed more than COUNT frames after one more was sent to
 # $more_frames_to
 more_frames() {

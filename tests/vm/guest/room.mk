@@ -6,8 +6,9 @@ vm_checks += \
 	%D%/boot.sh \
 	%D%/recorder.sh \
 	%D%/tracers.sh \
-	%D%/dtrace.sh \
 	%D%/devices.sh \
 	%D%/netem.sh \
 	%D%/two_ends.sh \
-	%D%/soak.sh
+	%D%/soak.sh \
+	%D%/dtrace.sh \
+	%D%/dtrace_replays.sh

@@ -13,21 +13,6 @@ note_loopback
 systemctl start netobs
 pid=$(property MainPID)
 
-# fired: how often tcp-state-change has fired
-fired() {
-	netobsctl probes --json | sed -n 's/.*"tcp-state-change".*"fired":\([0-9]*\).*/\1/p'
-}
-
-# enabled: ENABLED of tcp-state-change: all tracers count as one
-enabled() {
-	netobsctl probes --json | sed -n 's/.*"tcp-state-change","enabled":\([0-9]*\).*/\1/p'
-}
-
-# serves: whether the web server accepts connections
-serves() {
-	ss -Hltn 'sport = :8080' | grep -q .
-}
-
 # trace NAME ARGUMENT...: starts bpftrace in the background; $NAME is its pid
 trace() {
 	trace_name=$1
@@ -38,7 +23,7 @@ trace() {
 
 # attached NAME COUNT: whether a tracer has attached all of its probes
 attached() {
-	grep -q 'Attaching [1-9]' "$tmp/$1" && [ "$(enabled)" -ge 1 ] && grep -q epoll "/proc/$2/wchan"
+	grep -q 'Attaching [1-9]' "$tmp/$1" && [ "$(enabled tcp-state-change)" -ge 1 ] && grep -q epoll "/proc/$2/wchan"
 }
 
 # ended PID: whether a tracer has ended; interrupts it again if it ignored the interrupt
@@ -52,9 +37,7 @@ counted() {
 	sed -n 's/^@.*: \([0-9]*\)$/\1/p' "$tmp/$1" | awk '{ total += $1 } END { printf "%.0f", total }'
 }
 
-python3 -m http.server --bind 127.0.0.1 --directory "$tmp" 8080 >"$tmp/server" 2>&1 &
-server=$!
-wait_for serves
+serve_pages
 
 # ------------------------------------------------------------------------------------------------------------- attach
 
@@ -92,22 +75,10 @@ perf_attached() {
 
 # ------------------------------------------------------------------------------------------------------------- traffic
 
-before=$(fired)
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	curl -s -o "$tmp/page" http://127.0.0.1:8080/
-done
-# closed: whether the kernel has closed each connection to the web server, at both ends
-closed() {
-	! ss -Htan '( sport = :8080 or dport = :8080 )' | grep -qvE '^(LISTEN|TIME-WAIT) '
-}
-# quiet: whether no state changes any more: all connections are closed, and netobsd has observed their frames.  TIME_WAIT
-# ends a minute later.
-quiet() {
-	quiet_before=$(fired)
-	closed && settled && let_deliver && settled && [ "$(fired)" -eq "$quiet_before" ]
-}
-check "the connections are closed and observed" wait_for quiet
-wanted=$(($(fired) - before))
+before=$(fired tcp-state-change)
+fetch_pages
+check "the connections are closed and observed" wait_for at_rest tcp-state-change
+wanted=$(($(fired tcp-state-change) - before))
 check "ten connections have state changes: $wanted" test "$wanted" -ge 90
 
 for name in path process status; do
@@ -125,7 +96,7 @@ if [ -n "$perf" ]; then
 		perf probe -q --del "$event"
 	done
 fi
-is "no tracer is attached any more" "$(enabled)" 0
+is "no tracer is attached any more" "$(enabled tcp-state-change)" 0
 is "the service is the same process" "$(property MainPID) $(property NRestarts)" "$pid 0"
 
 kill "$server"
