@@ -102,6 +102,14 @@ if have dpkg-query python3; then
 	is "a command of check-all in a test of check is found" \
 		"$(tree=$PWD && cd "$tmp/tree" && python3 "$tree/tests/source/lint_shell.py" commands tests/room/*.sh | cut -d ' ' -f 1-2)" \
 		"tests/room/early.sh:1: python3"
+	mkdir -p "$tmp/tree/tests/vm/guest"
+	printf '%s\n' '[all]' 'dpkg: dpkg' '[one]' 'python3: python3' '[two]' >"$tmp/tree/tests/vm/guests"
+	for guest in one two; do
+		printf '%s\n' "# Guest: $guest" 'dpkg && python3' >"$tmp/tree/tests/vm/guest/$guest.sh"
+	done
+	is "a command that another guest of check-vm has is found" \
+		"$(tree=$PWD && cd "$tmp/tree" && python3 "$tree/tests/source/lint_shell.py" commands tests/vm/guest/*.sh | cut -d ' ' -f 1-2)" \
+		"tests/vm/guest/two.sh:2: python3"
 	printf '%s\n' 'nosuchpackage: nosuchcommand' 'dpkg: dpkg sed' >"$tmp/packages.bad"
 	is "a command listed behind the wrong package is found" "$(machine packages "$tmp/packages.bad" |
 		sed 's/.*packages\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 "
