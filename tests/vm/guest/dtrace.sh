@@ -58,9 +58,9 @@ trace() {
 # finish NAME...: ends tracers, which print their aggregations: $tmp/NAME.
 finish() {
 	for name; do
-		eval "number=\$$name"
-		kill -TERM "$number" 2>/dev/null # not INT: the shell has its background processes ignore that
-		wait "$number"
+		eval "finish_pid=\$$name"
+		kill -TERM "$finish_pid" 2>/dev/null # not INT: the shell has its background processes ignore that
+		wait "$finish_pid"
 		sed -i '/^attached$/d; /^ *$/d; s/^ *//; s/  */ /g' "$tmp/$name"
 	done
 }
