@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Guest: dtrace
-# Timeout: 1800
+# Timeout: 3600
 #
 # DTrace of Debian unstable and the installed service: what dtrace lists, the lines of netobs(7) against what netobsd counts,
 # several netobsd at once, formulas by name, the life of the service, and a machine on which dtprobed does not run.
