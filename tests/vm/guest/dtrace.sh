@@ -96,9 +96,15 @@ replay() {
 	wait_for registered "$replay"
 }
 
-# end_replay: waits until the replay has ended, which a tracer begins
+# either_gone PID PID: whether one of two processes has ended
+either_gone() {
+	tap_gone "$1" || tap_gone "$2"
+}
+
+# end_replay PID: waits until the replay has ended, which this tracer began; one that has failed began nothing
 end_replay() {
-	wait_up_to 120 tap_gone "$replay" || kill "$replay"
+	wait_up_to 120 either_gone "$replay" "$1"
+	kill "$replay" 2>/dev/null
 	wait "$replay"
 }
 
@@ -165,17 +171,17 @@ printed=$(print)
 check "the capture has segments of several hosts: $printed" expr "$printed" : '.*,.*'
 check "a netobsd beside the service" replay
 trace target -p "$replay" -n 'netobs$target:::tcp-receive { @[args[2]->ip_saddr] = count(); }'
-end_replay
+end_replay "$target"
 finish target
 counts "beside the service netobs\$target counts one process" target "$printed"
 check "another netobsd beside the service" replay
 trace number -n "netobs$replay:::tcp-receive { @[args[2]->ip_saddr] = count(); }"
-end_replay
+end_replay "$number"
 finish number
 counts "beside the service netobsPID counts one process" number "$printed"
 check "a third netobsd beside the service" replay
 trace star -n 'netobs*:::tcp-receive { @[pid] = count(); }'
-end_replay
+end_replay "$star"
 check "netobsd knows that tcp-receive is enabled again" wait_for is_enabled tcp-receive
 traffic tcp-receive
 finish star
