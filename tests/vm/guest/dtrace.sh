@@ -105,7 +105,7 @@ either_gone() {
 end_replay() {
 	wait_up_to 120 either_gone "$replay" "$1"
 	kill "$replay" 2>/dev/null
-	wait "$replay"
+	wait "$replay" 2>/dev/null
 }
 
 # ------------------------------------------------------------------------------------------------------------- the list
@@ -213,7 +213,7 @@ listed "netobs$pid" | comm -13 "$tmp/probes" - >"$tmp/formulas"
 is "dtrace -l lists its name and not the former" "$(cat "$tmp/formulas")" from-web
 is "the service is the same process" "$(property MainPID) $(property NRestarts)" "$pid 0"
 kill "$server"
-wait "$server"
+wait "$server" 2>/dev/null
 
 # ------------------------------------------------------------------------------------------------------------ the life
 
@@ -235,7 +235,7 @@ pid=$(property MainPID)
 check "after kill -9 dtprobed knows the probes of the new process" wait_for registered "$pid"
 replay
 kill -KILL "$replay"
-wait "$replay"
+wait "$replay" 2>/dev/null
 list
 is "dtrace -l lists nothing of processes that were killed" "$(cut -d ' ' -f 1 "$tmp/list" | sort -u | paste -s -d , -)" \
 	"netobs$pid,netobs_engine$pid"
@@ -243,7 +243,7 @@ listed "netobs$pid" >"$tmp/listed"
 check "dtrace -l lists each probe of the new process once" diff -u "$tmp/probes" "$tmp/listed"
 replay
 kill -TERM "$replay"
-wait "$replay"
+wait "$replay" 2>/dev/null
 check "dtprobed forgets a netobsd that was terminated" wait_for forgotten "$replay"
 
 # ----------------------------------------------------------------------------------------------------- without dtprobed
