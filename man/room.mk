@@ -21,7 +21,7 @@ endif
 install-data-hook:
 	@set -e; for page in $(manuals); do \
 		sed -e 's|/usr/local/sbin/|$(sbindir)/|g' -e 's|/usr/local/include/|$(includedir)/|g' \
-			-e 's|/usr/local/share/netobs|$(pkgdatadir)|g' -e 's|/etc/netobs/|$(netobsconfdir)/|g' \
+			-e 's|/usr/local/share/netobs|$(pkgdatadir)|g' -e 's|/usr/local/lib/dtrace|$(dlibrarydir)|g' -e 's|/etc/netobs/|$(netobsconfdir)/|g' \
 			"$(DESTDIR)$$page" >"$(DESTDIR)$$page.new"; \
 		cat "$(DESTDIR)$$page.new" >"$(DESTDIR)$$page"; \
 		rm "$(DESTDIR)$$page.new"; \

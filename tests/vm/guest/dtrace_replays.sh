@@ -5,8 +5,8 @@
 # Timeout: 7200
 #
 # DTrace of Debian unstable on captures: lines that are typed, and texts that may be empty, against the built-in printer, and
-# every D script on the capture of its sample against the sample, bpftrace and the printer.  A point fails as well if there
-# is nothing to compare.
+# every D script on the capture of its sample against the sample, which bpftrace prints, and the printer.  A point fails as
+# well if there is nothing to compare.
 # $DTRACE_SCRIPTS: names of the scripts to run, all without it.  tests/vm/dtrace_points.sh replaces
 #   $DTRACE_PROCESSES  directory in which dtprobed has an entry for each process with probes
 # shellcheck disable=SC2016 # $target is D's
@@ -15,7 +15,7 @@
 # shellcheck source=tests/vm/guest/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-note "$(dtrace -V), $(bpftrace --version), Linux $(uname -r)"
+note "$(dtrace -V), Linux $(uname -r)"
 captures=$top/tests/captures
 
 # registered: whether dtprobed knows the process
@@ -123,7 +123,7 @@ options_of() {
 	done
 }
 
-# answers NAME CAPTURE [ARGUMENT]...: what DTrace prints: the sample, what bpftrace prints, and the printer's aggregations.
+# answers NAME CAPTURE [ARGUMENT]...: what DTrace prints: the sample, and the printer's aggregations.
 # The reasons of a failure are on standard output.
 answers() {
 	answers_name=$1 answers_capture=$captures/$2
@@ -132,9 +132,6 @@ answers() {
 		echo "netobs -t dtrace fails with status $?"
 	grep -v '^netobs: a capture contains no processes' "$tmp/err"
 	python3 "$top/tests/scripts/d_same.py" "$top/scripts/examples/$answers_name.txt" <"$tmp/out" || echo "not the sample"
-	netobs "$answers_name" -r "$answers_capture" -t bpftrace "$@" >"$tmp/bpftrace" 2>"$tmp/err" </dev/null ||
-		echo "netobs -t bpftrace fails with status $?"
-	python3 "$top/tests/scripts/d_same.py" "$tmp/bpftrace" <"$tmp/out" || echo "not the answer of bpftrace"
 	# shellcheck disable=SC2046 # options
 	"$netobsd" -r "$answers_capture" $(options_of "$@") --print --format json |
 		python3 "$top/tests/scripts/scripts_truth.py" "$answers_name" >"$tmp/truth"
