@@ -65,6 +65,15 @@ http_take_data(struct http_reader_ctx *ctx, uint32_t available)
 	return n;
 }
 
+bool
+http_may_lack_body(const struct http_reader_ctx *ctx)
+{
+	const struct http_connection *connection = ctx->connection;
+	bool answered = !connection->sending || (connection->queue.count == 1 && connection->server.status >= 200);
+
+	return answered || ctx->app_ctx->peer_bytes_missing;
+}
+
 uint32_t
 http_read_body(struct http_reader_ctx *ctx, struct slice bytes)
 {

@@ -143,6 +143,8 @@ http_find_field(struct slice name)
 		return HTTP_FIELD_LENGTH;
 	if (http_equals_word(name, "Transfer-Encoding"))
 		return HTTP_FIELD_ENCODING;
+	if (http_equals_word(name, "Expect"))
+		return HTTP_FIELD_EXPECT;
 	return HTTP_FIELD_OTHER;
 }
 
@@ -233,6 +235,17 @@ http_add_encoding(struct http_framing *framing, const struct http_field_line *fi
 	}
 }
 
+bool
+http_is_expectation(const struct http_field_line *field)
+{
+	struct slice list = field->value;
+
+	while (list.len > 0)
+		if (http_equals_word(http_take_element(&list), "100-continue"))
+			return true;
+	return false;
+}
+
 static int
 http_hex_digit(uint8_t c)
 {
@@ -263,13 +276,32 @@ http_parse_chunk_size(const struct http_line *line, uint64_t *size)
 
 /* --- the beginning of a message --- */
 
-/* RFC 9110 section 9, RFC 5789, RFC 4918, RFC 3253, RFC 3744, RFC 4791, RFC 5323, and what media players send. */
+/* The registry of RFC 9110 section 16.1.1 but for PRI, which is of HTTP/2, and what media players and proxies send. */
 static const char *const http_methods[] = {
-    "GET",	 "POST",     "HEAD",   "PUT",	 "DELETE", "OPTIONS",	     "CONNECT",	 "TRACE",      "PATCH",
-    "PROPFIND",	 "PROPPATCH", "MKCOL", "COPY",	 "MOVE",   "LOCK",	     "UNLOCK",	 "REPORT",     "CHECKOUT",
-    "CHECKIN",	 "MERGE",    "SEARCH", "BIND",	 "REBIND", "UNBIND",	     "ACL",	 "MKCALENDAR", "M-SEARCH",
-    "SUBSCRIBE", "NOTIFY",   "PURGE",  "UNSUBSCRIBE", "MKACTIVITY", "VERSION-CONTROL", "BASELINE-CONTROL",
+    "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "CONNECT", "TRACE", "PATCH", "QUERY", "PROPFIND",
+    "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "CHECKOUT", "CHECKIN", "UNCHECKOUT",
+    "MERGE", "SEARCH", "BIND", "REBIND", "UNBIND", "ACL", "MKCALENDAR", "MKWORKSPACE", "LABEL", "LINK",
+    "UNLINK", "UPDATE", "ORDERPATCH", "MKACTIVITY", "MKREDIRECTREF", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+    "BASELINE-CONTROL", "M-SEARCH", "SUBSCRIBE", "UNSUBSCRIBE", "NOTIFY", "PURGE",
 };
+
+unsigned
+http_method_number(struct slice method)
+{
+	for (unsigned i = 0; i < sizeof http_methods / sizeof http_methods[0]; i++)
+		if (strlen(http_methods[i]) == method.len && slice_equal(method, 0, http_methods[i], method.len))
+			return i + 1;
+	return 0;
+}
+
+struct slice
+http_method_name(unsigned number)
+{
+	uint32_t length = (uint32_t)strlen(http_methods[number - 1]);
+
+	return (struct slice){(const uint8_t *)http_methods[number - 1],
+			      length < HTTP_METHOD_MAX ? length : HTTP_METHOD_MAX};
+}
 
 /* Length of the registered method that a space follows; 0 if there is none. */
 static uint32_t
@@ -277,12 +309,7 @@ http_known_method(struct slice bytes)
 {
 	uint32_t n = http_token_length(slice_sub(bytes, 0, HTTP_METHOD_WIRE_MAX));
 
-	if (n == 0 || slice_u8(bytes, n) != ' ')
-		return 0;
-	for (unsigned i = 0; i < sizeof http_methods / sizeof http_methods[0]; i++)
-		if (strlen(http_methods[i]) == n && slice_equal(bytes, 0, http_methods[i], n))
-			return n;
-	return 0;
+	return n > 0 && slice_u8(bytes, n) == ' ' && http_method_number(slice_sub(bytes, 0, n)) != 0 ? n : 0;
 }
 
 /* The line at the beginning; false if its end is missing. */
@@ -302,13 +329,28 @@ http_first_line(struct slice bytes, struct http_line *line)
 }
 
 bool
-http_is_request(struct slice bytes)
+http_is_request_line(const struct http_line *line)
 {
 	struct http_request_line request;
+
+	return http_known_method(line->head) > 0 && http_parse_request_line(line, &request) && !request.odd_target;
+}
+
+bool
+http_may_begin_known_request(struct slice head)
+{
+	for (unsigned i = 0; i < sizeof http_methods / sizeof http_methods[0]; i++)
+		if (head.len <= strlen(http_methods[i]) && slice_equal(head, 0, http_methods[i], head.len))
+			return true;
+	return http_known_method(head) > 0;
+}
+
+bool
+http_is_request(struct slice bytes)
+{
 	struct http_line line;
 
-	return http_known_method(bytes) > 0 && http_first_line(bytes, &line) &&
-	       http_parse_request_line(&line, &request) && !request.odd_target;
+	return http_first_line(bytes, &line) && http_is_request_line(&line);
 }
 
 bool

@@ -49,6 +49,7 @@ enum http_field {
 	HTTP_FIELD_AGENT,
 	HTTP_FIELD_LENGTH,
 	HTTP_FIELD_ENCODING,
+	HTTP_FIELD_EXPECT,
 };
 
 struct http_field_line {
@@ -84,6 +85,9 @@ void http_parse_field(const struct http_line *line, struct http_field_line *fiel
 void http_add_length(struct http_framing *framing, const struct http_field_line *field);
 void http_add_encoding(struct http_framing *framing, const struct http_field_line *field);
 
+/* Whether an Expect field has 100-continue (RFC 9110 section 10.1.1). */
+bool http_is_expectation(const struct http_field_line *field);
+
 /* A decimal number of one digit or more.  False if it is none or exceeds 64 bits. */
 bool http_parse_decimal(struct slice text, uint64_t *value);
 
@@ -93,6 +97,15 @@ bool http_parse_chunk_size(const struct http_line *line, uint64_t *size);
 /* Whether these bytes, at a place where a request may begin, begin one for certain: a whole request line of HTTP/1 with
  * a registered method. */
 bool http_is_request(struct slice bytes);
+
+/* The number of a registered method, at least 1; 0 of another one.  The method of such a number. */
+unsigned http_method_number(struct slice method);
+struct slice http_method_name(unsigned number);
+
+/* Whether this line is a request line of HTTP/1 with a registered method; whether the first bytes of a line, at least
+ * one, may be of such a line. */
+bool http_is_request_line(const struct http_line *line);
+bool http_may_begin_known_request(struct slice head);
 
 /* Whether these bytes may begin a request whose line may be longer than they are; whether they begin a response. */
 bool http_may_be_request(struct slice bytes);

@@ -40,6 +40,38 @@ http_queue_add(struct http_queue *queue, uint64_t now)
 	return request;
 }
 
+/* Cuts the texts of the requests before the last one, which has none yet, until `length` bytes of memory are free. */
+static void
+http_queue_make_room(struct http_queue *queue, uint32_t length)
+{
+	for (unsigned r = queue->count - 1u; r-- > 0;) {
+		for (unsigned kind = HTTP_TEXTS - 1; kind > HTTP_TEXT_METHOD; kind--) {
+			uint32_t used = http_queue_text_used(queue), at = http_queue_text_offset(queue, r, kind + 1);
+			uint32_t missing = used + length > HTTP_TEXT_MAX ? used + length - HTTP_TEXT_MAX : 0;
+			uint32_t cut = queue->requests[r].texts[kind];
+
+			cut = missing < cut ? missing : cut;
+			memmove(queue->text + at - cut, queue->text + at, used - at);
+			queue->requests[r].texts[kind] = (uint8_t)(queue->requests[r].texts[kind] - cut);
+		}
+	}
+}
+
+bool
+http_queue_set_method(struct http_queue *queue, struct slice method)
+{
+	struct http_request *request = http_queue_last(queue);
+	uint32_t length = method.len < HTTP_METHOD_MAX ? method.len : HTTP_METHOD_MAX;
+	bool fits = http_queue_text_used(queue) + length <= HTTP_TEXT_MAX;
+
+	request->method = (uint8_t)http_method_number(method);
+	if (request->method != 0)
+		return true;
+	http_queue_make_room(queue, length);
+	http_queue_set_text(queue, HTTP_TEXT_METHOD, slice_sub(method, 0, length));
+	return fits;
+}
+
 bool
 http_queue_set_text(struct http_queue *queue, enum http_text kind, struct slice text)
 {
@@ -69,6 +101,8 @@ http_queue_text(const struct http_queue *queue, unsigned i, enum http_text kind)
 {
 	uint32_t at = http_queue_text_offset(queue, i, kind);
 
+	if (kind == HTTP_TEXT_METHOD && queue->requests[i].method != 0)
+		return http_method_name(queue->requests[i].method);
 	return (struct slice){(const uint8_t *)queue->text + at, queue->requests[i].texts[kind]};
 }
 

@@ -3,7 +3,8 @@
  * Requests of a connection that wait for their response (pipelining, RFC 9112 section 9.3.2), the oldest first.
  *
  * The texts of all of them share one small memory: of a single request they always fit; of pipelined requests with long
- * texts, those behind the limit are cut.
+ * texts, those behind the limit are cut.  Methods are not: a registered one takes no memory, another one takes that of
+ * the texts before it.
  */
 #ifndef NETOBS_APPS_HTTP_HTTP_QUEUE_H
 #define NETOBS_APPS_HTTP_HTTP_QUEUE_H
@@ -32,6 +33,7 @@ struct http_request {
 	uint64_t bytes;		 /* header and body, so far */
 	uint32_t target_length;	 /* of the request target on the wire */
 	uint8_t texts[HTTP_TEXTS]; /* lengths */
+	uint8_t method;		 /* http_method_number(); 0: it is a text */
 	uint8_t minor;		 /* 1 of HTTP/1.1 */
 	bool complete;		 /* its header is complete */
 	bool head, connect;	 /* methods that decide how the response ends */
@@ -59,8 +61,11 @@ http_queue_last(struct http_queue *queue)
 /* Adds a request without texts.  NULL if the queue is full. */
 struct http_request *http_queue_add(struct http_queue *queue, uint64_t now);
 
-/* Sets a text of the last request, which had none of this kind.  A NUL byte becomes "%00".  Returns false if no memory
- * is left for all of it: it is cut. */
+/* Sets the method of the last request, which has no text yet.  Returns false if texts of others were cut for it. */
+bool http_queue_set_method(struct http_queue *queue, struct slice method);
+
+/* Sets another text of the last request, which had none of this kind.  A NUL byte becomes "%00".  Returns false if no
+ * memory is left for all of it: it is cut. */
 bool http_queue_set_text(struct http_queue *queue, enum http_text kind, struct slice text);
 
 /* A text of request number `i` of the queue, from 0. */

@@ -36,7 +36,8 @@ void
 http_expect_message(struct http_stream *stream)
 {
 	stream->read_state = HTTP_READ_FIRST_LINE;
-	stream->searched = stream->skipped = stream->limited = false;
+	stream->searched = stream->skipped = stream->limited = stream->foreign = false;
+	stream->expects = stream->instead = false;
 	stream->hosts = 0;
 	stream->status = 0;
 	stream->part_bytes = 0;
@@ -134,8 +135,13 @@ http_finish_body(struct http_reader_ctx *ctx)
 static void
 http_reject_first_line(struct http_reader_ctx *ctx)
 {
+	bool foreign = ctx->from_server && !ctx->stream->searched;
+
 	if (ctx->connection->proven || ctx->stream->searched) {
+		if (foreign)
+			http_finish_waiting(ctx);
 		http_lose_sync(ctx);
+		ctx->stream->foreign = foreign;
 		return;
 	}
 	http_report_anomaly(ctx, ANOMALY_HTTP_ALIEN);
@@ -153,6 +159,55 @@ http_accept_first_line(struct http_reader_ctx *ctx)
 	stream->read_state = HTTP_READ_FIELDS;
 }
 
+/* At the beginning of a body: whether what follows is read as a request as long as it may be one. */
+static bool
+http_begins_instead(struct http_reader_ctx *ctx)
+{
+	struct http_stream *stream = ctx->stream;
+	bool instead = stream->expects && http_may_lack_body(ctx);
+
+	stream->expects = false;
+	if (instead) {
+		stream->instead_of = stream->read_state;
+		stream->read_state = HTTP_READ_FIRST_LINE;
+		stream->instead = true;
+		stream->part_bytes = 0;
+	}
+	return instead;
+}
+
+static void http_read_bytes(struct http_reader_ctx *ctx, struct slice bytes);
+
+/* What was read as a request is the beginning of the body: `length` bytes of earlier segments, of which the first ones
+ * are in the buffer of the line. */
+static void
+http_return_to_body(struct http_reader_ctx *ctx, uint32_t length)
+{
+	struct http_stream *stream = ctx->stream;
+	uint32_t have = length < HTTP_REQUEST_LINE_MAX ? length : HTTP_REQUEST_LINE_MAX;
+	uint8_t head[HTTP_REQUEST_LINE_MAX];
+
+	memcpy(head, ctx->connection->request_head, have);
+	http_line_reset(&stream->line);
+	stream->instead = false;
+	stream->part_bytes = 0;
+	stream->read_state = stream->instead_of;
+	http_read_bytes(ctx, (struct slice){head, have});
+	if (length > have && http_skip_body(ctx, length - have) < length - have &&
+	    stream->read_state != HTTP_READ_NOTHING)
+		http_lose_sync(ctx);
+}
+
+/* The request that came instead of a body: nothing of the last header counts for it. */
+static void
+http_accept_instead(struct http_stream *stream)
+{
+	uint32_t line = stream->part_bytes;
+
+	http_expect_message(stream);
+	stream->part_bytes = line;
+}
+
 /* Whether an incomplete first line can be one. */
 static bool
 http_first_line_may_go_on(const struct http_reader_ctx *ctx, const struct http_line_input *input)
@@ -162,7 +217,9 @@ http_first_line_may_go_on(const struct http_reader_ctx *ctx, const struct http_l
 
 	if (length > HTTP_HEADER_MAX)
 		return false;
-	return ctx->from_server ? http_may_begin_status_line(head) : http_may_begin_request_line(head);
+	if (ctx->from_server)
+		return http_may_begin_status_line(head);
+	return ctx->stream->instead ? http_may_begin_known_request(head) : http_may_begin_request_line(head);
 }
 
 static void
@@ -187,11 +244,17 @@ http_read_first_line(struct http_reader_ctx *ctx, struct slice bytes)
 		http_note_first_byte(ctx);
 	n = http_line_take(&input, bytes, &line, &folded, &whole);
 	stream->part_bytes += n;
+	if (stream->instead && !(whole ? http_is_request_line(&line) : http_first_line_may_go_on(ctx, &input))) {
+		http_return_to_body(ctx, stream->part_bytes - n);
+		return 0;
+	}
 	if (!whole) {
 		if (!http_first_line_may_go_on(ctx, &input))
 			http_reject_first_line(ctx);
 		return n;
 	}
+	if (stream->instead)
+		http_accept_instead(stream);
 	if (line.length == 0 && !ctx->from_server) {
 		stream->part_bytes = 0; /* section 2.2 */
 		return n;
@@ -235,6 +298,8 @@ http_add_field(struct http_reader_ctx *ctx, const struct http_line *line, bool f
 		http_add_length(&stream->framing, &field);
 	else if (field.field == HTTP_FIELD_ENCODING)
 		http_add_encoding(&stream->framing, &field);
+	else if (!ctx->from_server && field.field == HTTP_FIELD_EXPECT)
+		stream->expects |= http_is_expectation(&field);
 	else if (!ctx->from_server && !stream->limited)
 		http_add_request_field(ctx, &field);
 }
@@ -286,7 +351,9 @@ http_note_skipped(struct http_reader_ctx *ctx)
 {
 	ctx->stream->skipped = true;
 	ctx->connection->lost = true;
-	if (ctx->from_server)
+	if (ctx->from_server && ctx->stream->foreign)
+		http_finish_waiting(ctx);
+	else if (ctx->from_server)
 		http_drop_waiting(ctx->connection);
 	else
 		http_skip_request(ctx->connection);
@@ -330,28 +397,27 @@ http_search(struct http_reader_ctx *ctx, struct slice bytes, bool at_start)
 }
 
 static void
-http_on_bytes(struct app_context *app_ctx, unsigned sender, struct slice bytes)
+http_read_bytes(struct http_reader_ctx *ctx, struct slice bytes)
 {
-	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
 	uint32_t done = 0;
 
 	while (done < bytes.len) {
 		struct slice rest = slice_sub(bytes, done, bytes.len);
 
-		switch ((enum http_read_state)ctx.stream->read_state) {
+		switch ((enum http_read_state)ctx->stream->read_state) {
 		case HTTP_READ_NOTHING:
 			return;
 		case HTTP_READ_SEARCH:
-			done += http_search(&ctx, rest, done == 0);
+			done += http_search(ctx, rest, done == 0);
 			break;
 		case HTTP_READ_TUNNEL:
-			ctx.stream->skipped = true;
+			ctx->stream->skipped = true;
 			return;
 		case HTTP_READ_FIRST_LINE:
-			done += http_read_first_line(&ctx, rest);
+			done += http_read_first_line(ctx, rest);
 			break;
 		case HTTP_READ_FIELDS:
-			done += http_read_fields(&ctx, rest);
+			done += http_read_fields(ctx, rest);
 			break;
 		case HTTP_READ_BODY:
 		case HTTP_READ_UNTIL_END:
@@ -359,10 +425,19 @@ http_on_bytes(struct app_context *app_ctx, unsigned sender, struct slice bytes)
 		case HTTP_READ_CHUNK_DATA:
 		case HTTP_READ_CHUNK_END:
 		case HTTP_READ_TRAILERS:
-			done += http_read_body(&ctx, rest);
+			if (!http_begins_instead(ctx))
+				done += http_read_body(ctx, rest);
 			break;
 		}
 	}
+}
+
+static void
+http_on_bytes(struct app_context *app_ctx, unsigned sender, struct slice bytes)
+{
+	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
+
+	http_read_bytes(&ctx, bytes);
 }
 
 static void
@@ -370,6 +445,7 @@ http_on_gap(struct app_context *app_ctx, unsigned sender, uint32_t length)
 {
 	struct http_reader_ctx ctx = http_reader_ctx_init(app_ctx, sender);
 
+	ctx.stream->foreign = ctx.stream->expects = false;
 	if (ctx.stream->read_state == HTTP_READ_SEARCH || ctx.stream->read_state == HTTP_READ_TUNNEL)
 		http_note_skipped(&ctx);
 	if (http_skip_body(&ctx, length) < length && ctx.stream->read_state != HTTP_READ_NOTHING)

@@ -7,6 +7,11 @@
  * a response whose Content-Length is invalid lasts until the connection closes; a request whose end cannot be
  * determined makes the reader search for the next one.
  *
+ * A body that waits for 100 (RFC 9110 section 10.1.1) may never come: behind a final response the client may send its
+ * next request instead, which its first line tells.
+ *
+ * A server that answers with what is no HTTP has answered all requests that wait: they are done without a status.
+ *
  * In mid-stream and after a gap that a body of known length does not contain, a request is accepted at the beginning of
  * a segment only, while no other request waits for its response, and a response at the beginning of a segment only,
  * while a request waits.
@@ -59,6 +64,10 @@ struct http_stream {
 	bool ended;	       /* on_end() was called */
 	bool searched;	       /* the message was found by a search, and its first line is incomplete */
 	bool skipped;	       /* bytes were skipped by the search or in the tunnel */
+	bool foreign;	       /* a search: what the server sends is no HTTP, so that no response is missed */
+	bool expects;	       /* the header had Expect: 100-continue, and no byte of the body has come */
+	bool instead;	       /* the first line may be the beginning of that body: */
+	uint8_t instead_of;    /* enum http_read_state */
 	bool limited;	       /* the header has exceeded HTTP_HEADER_MAX */
 	uint8_t hosts;	       /* Host fields of this header, at most 2 */
 	uint8_t minor;	       /* version of the message */
@@ -157,6 +166,9 @@ void http_note_unasked(struct http_connection *connection);
 /* http_response.c: the boundary of the responses is lost: requests that wait for one get none. */
 void http_lose_response(struct http_reader_ctx *ctx);
 
+/* http_response.c: no response follows: every request whose header is complete is done. */
+void http_finish_waiting(struct http_reader_ctx *ctx);
+
 /* http_response.c: the server has ended its direction: every request that waits is done. */
 void http_end_responses(struct http_reader_ctx *ctx);
 
@@ -165,6 +177,9 @@ void http_report_request(struct http_reader_ctx *ctx, unsigned number, bool done
 
 /* http_body.c: reads bytes behind a header, in one of the states of a body.  Returns the number of bytes taken. */
 uint32_t http_read_body(struct http_reader_ctx *ctx, struct slice bytes);
+
+/* http_body.c: whether the body of a request may never come: a final response has come instead of 100. */
+bool http_may_lack_body(const struct http_reader_ctx *ctx);
 
 /* http_body.c: skips missing bytes of a body of known length.  Returns how many of them are. */
 uint32_t http_skip_body(struct http_reader_ctx *ctx, uint32_t length);

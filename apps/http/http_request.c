@@ -43,7 +43,8 @@ http_store_request(struct http_reader_ctx *ctx, struct http_request *request, co
 	request->target_length = line->target_length;
 	request->head = http_equals(line->method, "HEAD");
 	request->connect = http_equals(line->method, "CONNECT");
-	http_set_text(ctx, HTTP_TEXT_METHOD, slice_sub(line->method, 0, HTTP_METHOD_MAX));
+	if (!http_queue_set_method(&ctx->connection->queue, line->method))
+		http_report_anomaly(ctx, ANOMALY_HTTP_TEXT_LIMIT);
 	http_set_text(ctx, HTTP_TEXT_URI, line->target);
 	if (line->odd_target)
 		http_report_anomaly(ctx, ANOMALY_HTTP_TARGET);

@@ -192,15 +192,22 @@ http_lose_response(struct http_reader_ctx *ctx)
 }
 
 void
+http_finish_waiting(struct http_reader_ctx *ctx)
+{
+	while (ctx->connection->queue.count > 0 && ctx->connection->queue.requests[0].complete)
+		http_finish_front(ctx);
+}
+
+void
 http_end_responses(struct http_reader_ctx *ctx)
 {
 	struct http_connection *connection = ctx->connection;
 	struct http_stream *server = &connection->server;
-	bool searching = server->read_state == HTTP_READ_SEARCH;
+	bool searching = server->read_state == HTTP_READ_SEARCH && !server->foreign;
 
 	if (server->status != 0 && server->read_state != HTTP_READ_UNTIL_END)
 		http_report_anomaly(ctx, ANOMALY_HTTP_CUT);
-	while (connection->queue.count > 0 && connection->queue.requests[0].complete && !searching)
-		http_finish_front(ctx);
+	if (!searching)
+		http_finish_waiting(ctx);
 	http_drop_waiting(connection);
 }

@@ -844,9 +844,135 @@ test_other_protocols(void **state)
 	assert_string_equal(s->trace, "");
 	exchange(GET("/a"), "ICY 200 OK\r\n\r\n");
 	ASSERT_ODD(ANOMALY_HTTP_LOST, );
-	assert_string_equal(s->trace, "> GET /a\n");
+	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
 	exchange(GET("/a"), OK(0) "HTTP/1.1 408 Timeout\r\n\r\n");
 	ASSERT_ODD(ANOMALY_HTTP_UNASKED, );
+}
+
+/* What is no response of HTTP/1 answers the requests that wait. */
+static void
+test_foreign_responses(void **state)
+{
+	static const char *const responses[] = {"SSH-2.0-OpenSSH\r\n", "HTTP/2.0 200 OK\r\n", "HTTP/1.1 2x0 OK\r\n",
+						"<html>", "\r\n", "HTTP/1.1 100 Continue\r\n\r\nICY 200 OK\r\n"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof responses / sizeof responses[0]; i++) {
+		exchange(GET("/a"), responses[i]);
+		ASSERT_ODD(ANOMALY_HTTP_LOST, );
+		assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
+		/* What follows is no response either, then one again. */
+		send_text(CLIENT, GET("/b"));
+		send_text(SERVER, "abc");
+		send_text(CLIENT, GET("/c"));
+		send_text(SERVER, OK(0));
+		assert_string_equal(s->trace,
+				    "> GET /a\n< 0 GET /a\n> GET /b\n< 0 GET /b\n> GET /c\n< 200 GET /c\n");
+	}
+	/* Byte by byte. */
+	exchange(GET("/a"), "");
+	for (const char *c = "HTTP/2"; *c != '\0'; c++)
+		tcp_fixture_feed(&s->tcp, SERVER, c, 1);
+	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
+	/* All that wait in a pipeline, and the end of the connection behind such bytes. */
+	exchange(GET("/a") GET("/b") GET("/c"), OK(0) "ICY");
+	assert_string_equal(s->trace, "> GET /a\n> GET /b\n> GET /c\n< 200 GET /a\n< 0 GET /b\n< 0 GET /c\n");
+	exchange(GET("/a"), "ICY");
+	send_text(CLIENT, GET("/b"));
+	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
+	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n> GET /b\n< 0 GET /b\n");
+	/* Behind missing bytes a response may be missing too. */
+	exchange(GET("/a"), "ICY");
+	send_text(CLIENT, GET("/b"));
+	tcp_fixture_feed_cut(&s->tcp, SERVER, 10);
+	send_text(SERVER, "abc");
+	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n> GET /b\n");
+}
+
+#define EXPECT(length) "PUT /a HTTP/1.1\r\n" H "Content-Length: " length "\r\nExpect: 100-Continue\r\n\r\n"
+#define NO417	       "HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"
+
+/* Sends text in segments of `step` bytes. */
+static void
+send_steps(unsigned from, const char *text, uint32_t step)
+{
+	for (uint32_t left = (uint32_t)strlen(text), n; left > 0; left -= n, text += n) {
+		n = left < step ? left : step;
+		tcp_fixture_feed(&s->tcp, from, text, n);
+	}
+}
+
+static void
+test_body_that_never_comes(void **state)
+{
+	static const char chunked[] =
+	    "PUT /a HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nExpect: x, 100-continue\r\n\r\n";
+	static const char *const requests[] = {EXPECT("1"), EXPECT("10000"), chunked};
+	static const uint32_t steps[] = {1, 2, 7, 1000};
+
+	(void)state;
+	for (unsigned i = 0; i < 3 * 4; i++) {
+		exchange(requests[i / 4], NO417);
+		send_steps(CLIENT, GET("/b") "POST /c HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nGET", steps[i % 4]);
+		send_text(SERVER, OK(0) OK(0));
+		send_text(CLIENT, GET("/d"));
+		assert_string_equal(s->trace, "> PUT /a\n< 417 PUT /a\n> GET /b\n> POST /c\n< 200 GET /b\n"
+					      "< 200 POST /c\n> GET /d\n");
+		ASSERT_ODD();
+	}
+	/* The body of the response is still coming. */
+	exchange(EXPECT("5"), "HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\n");
+	send_text(CLIENT, GET("/b"));
+	send_text(SERVER, "no" OK(0));
+	assert_string_equal(s->trace, "> PUT /a\n> GET /b\n< 417 PUT /a\n< 200 GET /b\n");
+	/* The response is captured late. */
+	exchange(EXPECT("5"), "");
+	s->tcp.next[SERVER] += (uint32_t)strlen(NO417);
+	send_text(CLIENT, GET("/b"));
+	assert_string_equal(s->trace, "> PUT /a\n> GET /b\n");
+}
+
+static void
+test_body_that_comes(void **state)
+{
+	static const char *const bodies[] = {"1234567890", "GET / HTTP", "POST\r\n1234", "PPPPPPPPPP", "P\n12345678",
+					     "OPTIONS \r\n", "\r\n\r\n123456", "HEAD / HTT"};
+	static const uint32_t steps[] = {1, 2, 3, 1000};
+	static char large[70000];
+
+	(void)state;
+	/* After a final response all the same: its first bytes tell. */
+	for (unsigned i = 0; i < sizeof bodies / sizeof bodies[0] * 4; i++) {
+		exchange(EXPECT("10"), NO417);
+		send_steps(CLIENT, bodies[i / 4], steps[i % 4]);
+		send_steps(CLIENT, "\r\n" GET("/b"), steps[i % 4]);
+		assert_string_equal(s->trace, "> PUT /a\n< 417 PUT /a\n> GET /b\n");
+		ASSERT_ODD();
+	}
+	/* After 100, and without waiting, whatever it is. */
+	exchange(EXPECT("18"), "HTTP/1.1 100 Continue\r\n\r\n");
+	send_text(CLIENT, "GET /x HTTP/1.1\r\n\r" GET("/b"));
+	assert_string_equal(s->trace, "> PUT /a\n> GET /b\n");
+	exchange(EXPECT("18") "GET /x HTTP/1.1\r\n\r" GET("/b"), NO417);
+	assert_string_equal(s->trace, "> PUT /a\n> GET /b\n< 417 PUT /a\n");
+	/* The body is a long line. */
+	exchange(EXPECT("70000"), NO417);
+	memset(large, 'x', sizeof large);
+	memcpy(large, "GET ", 4);
+	for (unsigned at = 0; at < sizeof large; at += 1000)
+		tcp_fixture_feed(&s->tcp, CLIENT, large + at, 1000);
+	send_text(CLIENT, GET("/b"));
+	assert_string_equal(s->trace, "> PUT /a\n< 417 PUT /a\n> GET /b\n");
+	ASSERT_ODD();
+	/* A body in chunks. */
+	exchange("PUT /a HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n", NO417);
+	send_steps(CLIENT, "3\r\nabc\r\n0\r\n\r\n" GET("/b"), 2);
+	assert_string_equal(s->trace, "> PUT /a\n< 417 PUT /a\n> GET /b\n");
+	ASSERT_ODD();
+	/* A request without the field has its body. */
+	exchange("PUT /a HTTP/1.1\r\n" H "Content-Length: 18\r\n\r\n", NO417);
+	send_text(CLIENT, "GET /x HTTP/1.1\r\n\r" GET("/b"));
+	assert_string_equal(s->trace, "> PUT /a\n< 417 PUT /a\n> GET /b\n");
 }
 
 static void
@@ -986,9 +1112,27 @@ test_text_limit(void **state)
 	assert_string_equal(s->info.rq_host, uri);
 	send_text(CLIENT, request);
 	assert_string_equal(s->info.rq_host, "");
-	assert_int_equal(strlen(s->info.rq_uri), HTTP_TEXT_MAX - 3 - 255 - 255 - 3);
+	assert_int_equal(strlen(s->info.rq_uri), HTTP_TEXT_MAX - 255 - 255);
 	assert_int_equal(s->info.rq_uri_len, 255);
 	ASSERT_ODD(ANOMALY_HTTP_TEXT_LIMIT, ANOMALY_HTTP_TEXT_LIMIT, );
+	/* Methods are whole all the same. */
+	send_text(CLIENT, request);
+	assert_string_equal(s->info.rq_method, "GET");
+	assert_string_equal(s->info.rq_uri, "");
+	memcpy(request, "ODD ", 4);
+	send_text(CLIENT, request);
+	assert_string_equal(s->info.rq_method, "ODD");
+	memcpy(request, "ODE ", 4);
+	send_text(CLIENT, request);
+	send_text(SERVER, OK(0) OK(0) OK(0));
+	assert_string_equal(s->info.rq_method, "GET");
+	send_text(SERVER, OK(0));
+	assert_string_equal(s->info.rq_method, "ODD");
+	send_text(SERVER, OK(0));
+	assert_string_equal(s->info.rq_method, "ODE");
+	memcpy(request, "GET ", 4);
+	send_text(CLIENT, request);
+	send_text(CLIENT, request);
 	/* Memory is free again behind the response. */
 	send_text(SERVER, OK(0) OK(0));
 	send_text(CLIENT, request);
@@ -1031,6 +1175,9 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_bad_chunks, begin, end),
 	    cmocka_unit_test_setup_teardown(test_long_headers, begin, end),
 	    cmocka_unit_test_setup_teardown(test_pipeline_limit, begin, end),
+	    cmocka_unit_test_setup_teardown(test_foreign_responses, begin, end),
+	    cmocka_unit_test_setup_teardown(test_body_that_never_comes, begin, end),
+	    cmocka_unit_test_setup_teardown(test_body_that_comes, begin, end),
 	    cmocka_unit_test_setup_teardown(test_text_limit, begin, end),
 	};
 
