@@ -353,6 +353,24 @@ http_is_request(struct slice bytes)
 	return http_first_line(bytes, &line) && http_is_request_line(&line);
 }
 
+enum app_match
+http_recognise(struct slice first)
+{
+	bool more = first.len < APP_FIRST_BYTES_MAX;
+	struct http_line line;
+
+	while (http_first_line(first, &line) && line.length == 0)
+		first = slice_sub(first, http_find_byte(first, '\n') + 1, first.len);
+	if (first.len == 0 || (first.len == 1 && slice_u8(first, 0) == '\r'))
+		return more ? APP_MATCH_UNDECIDED : APP_MATCH_NO;
+	if (!http_may_begin_known_request(first))
+		return APP_MATCH_NO;
+	if (http_first_line(first, &line))
+		return http_is_request_line(&line) ? APP_MATCH_YES : APP_MATCH_NO;
+	/* The reader tells whether a longer line is one. */
+	return more ? APP_MATCH_UNDECIDED : APP_MATCH_YES;
+}
+
 bool
 http_may_be_request(struct slice bytes)
 {

@@ -5,6 +5,7 @@
 
 #include "dissect/anomaly.h"
 #include "dissect/cursor.h"
+#include "flow/stream/app_reader.h"
 
 /* Most bytes kept of a method, a request target, a Host and a User-Agent. */
 #define HTTP_METHOD_MAX 15u
@@ -93,6 +94,10 @@ bool http_parse_decimal(struct slice text, uint64_t *value);
 
 /* The size in a chunk's first line (section 7.1), before any extension.  False if it is none or exceeds 64 bits. */
 bool http_parse_chunk_size(const struct http_line *line, uint64_t *size);
+
+/* Whether a connection that begins with these bytes is HTTP/1: a request line with a registered method, which may be
+ * longer than they are, and empty lines before it (section 2.2). */
+enum app_match http_recognise(struct slice first);
 
 /* Whether these bytes, at a place where a request may begin, begin one for certain: a whole request line of HTTP/1 with
  * a registered method. */

@@ -519,6 +519,6 @@ const struct app_reader http_reader = {
     .on_bytes = http_on_bytes,
     .on_gap = http_on_gap,
     .on_end = http_on_end,
-    .recognises = http_is_request,
+    .recognises = http_recognise,
     .is_reading = http_is_reading,
 };

@@ -36,3 +36,15 @@ tls_is_client_hello(struct slice first)
 	       slice_u8(first, 5) == TLS_CLIENT_HELLO && slice_u8(first, 6) == 0 &&
 	       slice_u16(first, 7) >= TLS_CLIENT_HELLO_MIN && slice_u8(first, 9) == 3 && slice_u8(first, 10) <= 3;
 }
+
+enum app_match
+tls_recognise(struct slice first)
+{
+	/* What the missing bytes may be: lengths of 255. */
+	uint8_t bytes[] = {TLS_HANDSHAKE, 3, 1, 0, 255, TLS_CLIENT_HELLO, 0, 0, 255, 3, 3};
+
+	if (first.len >= sizeof bytes)
+		return tls_is_client_hello(first) ? APP_MATCH_YES : APP_MATCH_NO;
+	slice_copy(first, 0, bytes, first.len);
+	return tls_is_client_hello((struct slice){bytes, sizeof bytes}) ? APP_MATCH_UNDECIDED : APP_MATCH_NO;
+}

@@ -8,6 +8,7 @@
 
 #include "dissect/anomaly.h"
 #include "dissect/cursor.h"
+#include "flow/stream/app_reader.h"
 
 #define TLS_RECORD_HEADER_LEN 5
 
@@ -71,6 +72,9 @@ bool tls_is_sslv2_hello(struct slice first);
 
 /* Whether these first bytes of a client are certainly a record with the beginning of a ClientHello. */
 bool tls_is_client_hello(struct slice first);
+
+/* Whether a connection whose client sends these bytes first is TLS: a record with the beginning of a ClientHello. */
+enum app_match tls_recognise(struct slice first);
 
 /* Whether a value of a list is reserved to keep peers tolerant (RFC 8701). */
 static inline bool

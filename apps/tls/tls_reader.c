@@ -423,6 +423,6 @@ const struct app_reader tls_reader = {
     .on_start = tls_on_start,
     .on_bytes = tls_on_bytes,
     .on_gap = tls_on_gap,
-    .recognises = tls_is_client_hello,
+    .recognises = tls_recognise,
     .is_reading = tls_is_reading,
 };

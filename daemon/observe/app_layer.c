@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "flow/record/flow_record.h"
+#include "flow/stream/first_bytes_pool.h"
+#include "flow/tcp/tcp.h"
 #include "probes/fire.h"
 
 /* Bytes of a client within which a connection is recognised although its first bytes come late. */
-#define APP_FIRST_BYTES_MAX 65536u
+#define APP_LATE_BYTES_MAX 65536u
 
 _Static_assert(FLOW_APP_FIRST + APP_COUNT < FLOW_APP_NONE, "flow.app has 5 bits");
 
@@ -36,8 +38,9 @@ app_layer_new(const struct config *config, struct flow_table *flows, uint64_t se
 	app_layer->anomalies = anomalies;
 	app_layer->next_timeout = UINT64_MAX;
 	app_layer->streams = stream_pool_new();
+	app_layer->first_bytes = app_layer->streams != NULL ? first_bytes_pool_new(app_layer->streams) : NULL;
 	for (unsigned i = 0; i < APP_COUNT; i++) {
-		if (app_layer->streams == NULL || !app_layer_open_provider(app_layer, i, &settings)) {
+		if (app_layer->first_bytes == NULL || !app_layer_open_provider(app_layer, i, &settings)) {
 			app_layer_free(app_layer);
 			return NULL;
 		}
@@ -55,6 +58,7 @@ app_layer_free(struct app_layer *app_layer)
 		if (app_layer->shared[i] != NULL)
 			app_protocols[i]->reader->close(app_layer->shared[i]);
 	}
+	first_bytes_pool_free(app_layer->first_bytes);
 	stream_pool_free(app_layer->streams);
 	free(app_layer);
 }
@@ -63,7 +67,7 @@ size_t
 app_layer_memory_size(unsigned workers)
 {
 	const struct app_settings settings = {.workers = workers};
-	size_t size = sizeof(struct app_layer) + stream_pool_memory_size();
+	size_t size = sizeof(struct app_layer) + stream_pool_memory_size() + first_bytes_pool_memory_size();
 
 	for (unsigned i = 0; i < APP_COUNT; i++) {
 		const struct app_reader *reader = app_protocols[i]->reader;
@@ -126,6 +130,7 @@ app_layer_select(struct app_layer *app_layer, bool names)
 	for (unsigned i = 0; i < APP_COUNT; i++)
 		if (((active ^ app_layer->active) >> i & 1) != 0 || ((traced ^ app_layer->traced) >> i & 1) != 0)
 			app_layer_forget(app_layer, i);
+	first_bytes_pool_clear(app_layer->first_bytes);
 	app_layer->active = active;
 	app_layer->traced = traced;
 	app_layer->port_filter = 0;
@@ -179,44 +184,149 @@ app_layer_find_by_port(const struct app_layer *app_layer, const struct flow *flo
 }
 
 /* The value of flow.app by the first bytes of the client, the end that opened the connection; FLOW_APP_NONE if they are
- * of no protocol, FLOW_APP_UNDECIDED if later ones came first. */
+ * of no protocol, FLOW_APP_UNDECIDED if more of them tell.  The provider `by_port` reads what may be its own. */
 static unsigned
-app_layer_recognise(const struct app_segment *segment)
+app_layer_recognise(const struct app_layer *app_layer, struct slice first, unsigned by_port)
 {
-	const struct tcp_endpoint *e = &segment->flow->tcp[segment->sender];
-	uint32_t seq = segment->packet->tcp.seq + ((segment->packet->tcp.flags & TCP_SYN) != 0);
+	unsigned app = FLOW_APP_NONE;
 
-	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 || (e->flags & TCP_EP_ACTIVE_OPEN) == 0)
-		return FLOW_APP_NONE;
-	if (seq != e->iss + 1)
-		return e->bytes < APP_FIRST_BYTES_MAX ? FLOW_APP_UNDECIDED : FLOW_APP_NONE;
-	for (unsigned i = 0; i < APP_COUNT; i++) {
+	for (unsigned i = 0; i < APP_COUNT && !app_layer->config->ports_only; i++) {
 		const struct app_reader *reader = app_protocols[i]->reader;
+		enum app_match match = reader->recognises != NULL ? reader->recognises(first) : APP_MATCH_NO;
 
-		if (reader->recognises != NULL &&
-		    reader->recognises(cursor_captured_slice(&segment->packet->payload)))
+		if (match == APP_MATCH_YES || (match == APP_MATCH_UNDECIDED && by_port == FLOW_APP_FIRST + i))
 			return FLOW_APP_FIRST + i;
+		if (match == APP_MATCH_UNDECIDED && (app_layer->active >> i & 1) != 0)
+			app = FLOW_APP_UNDECIDED;
 	}
-	return FLOW_APP_NONE;
+	return app;
+}
+
+/* A payload of a connection, and what is known about it. */
+struct app_decision {
+	struct app_layer *app_layer;
+	const struct app_segment *segment;
+	struct first_bytes *first; /* NULL: no segments are kept */
+	uint64_t cid;
+	unsigned by_port; /* value of flow.app by the ports */
+	bool from_client; /* by the end that opened the connection, whose SYN was captured */
+};
+
+/* Keeps the segment.  False if there is no memory for all of it, or if no end is local, for which no probe fires. */
+static bool
+app_layer_keep(struct app_decision *decision)
+{
+	const struct app_segment *segment = decision->segment;
+	struct first_bytes_pool *pool = decision->app_layer->first_bytes;
+
+	if (segment->packet->payload_wire == 0)
+		return true;
+	if (segment->flow->local == 0)
+		return false;
+	if (decision->first == NULL)
+		decision->first = first_bytes_begin(pool, segment->flow, decision->cid, segment->sender);
+	return first_bytes_add(pool, decision->first, segment->packet, segment->sender, segment->now);
+}
+
+/* The value of flow.app by the client's first bytes, all that have come, and else by the port. */
+static unsigned
+app_layer_decide_by_bytes(struct app_decision *decision, struct slice first)
+{
+	const struct packet *packet = decision->segment->packet;
+	unsigned app = app_layer_recognise(decision->app_layer, first, decision->by_port);
+	bool whole = cursor_captured_slice(&packet->payload).len >= packet->payload_wire;
+
+	if (app != FLOW_APP_UNDECIDED)
+		return app != FLOW_APP_NONE ? app : decision->by_port;
+	return whole && app_layer_keep(decision) ? FLOW_APP_UNDECIDED : decision->by_port;
+}
+
+/* The first bytes of the client have not come.  If the server has acknowledged them, they may not have been captured: a
+ * provider that knows the port does without them. */
+static unsigned
+app_layer_decide_late(struct app_decision *decision)
+{
+	const struct app_segment *segment = decision->segment;
+	const struct tcp_endpoint *e = &segment->flow->tcp[segment->sender], *peer =
+	    &segment->flow->tcp[1 - segment->sender];
+	bool acked = tcp_seq_before(e->iss + 1, peer->last_ack_sent);
+
+	if (!decision->from_client || e->bytes >= APP_LATE_BYTES_MAX || (acked && decision->by_port != FLOW_APP_NONE))
+		return decision->by_port;
+	return app_layer_keep(decision) || decision->by_port == FLOW_APP_NONE ? FLOW_APP_UNDECIDED : decision->by_port;
+}
+
+/* Data of a SYN or SYN,ACK, or of a connection with such data that is not opened: they count when it is. */
+static unsigned
+app_layer_decide_unopened(struct app_decision *decision)
+{
+	struct slice bytes = cursor_captured_slice(&decision->segment->packet->payload);
+	bool needed = decision->first != NULL || decision->by_port != FLOW_APP_NONE ||
+		      (decision->from_client && app_layer_recognise(decision->app_layer, bytes, FLOW_APP_NONE) !=
+						    FLOW_APP_NONE);
+
+	if (needed)
+		app_layer_keep(decision);
+	return FLOW_APP_UNDECIDED;
+}
+
+static unsigned
+app_layer_decide_tcp(struct app_decision *decision)
+{
+	const struct app_segment *segment = decision->segment;
+	const struct packet *packet = segment->packet;
+	bool syn = (packet->tcp.flags & TCP_SYN) != 0;
+	uint8_t buffer[APP_FIRST_BYTES_MAX];
+	struct slice bytes = {NULL, 0};
+
+	if ((syn || decision->first != NULL) && !app_flow_is_opened(segment->flow))
+		return app_layer_decide_unopened(decision);
+	if (decision->first != NULL)
+		bytes = first_bytes_head(decision->app_layer->first_bytes, decision->first, packet, segment->sender,
+					 buffer, sizeof buffer);
+	else if (decision->from_client && packet->tcp.seq + syn == segment->flow->tcp[segment->sender].iss + 1)
+		bytes = cursor_captured_slice(&packet->payload);
+	return bytes.len > 0 ? app_layer_decide_by_bytes(decision, bytes) : app_layer_decide_late(decision);
+}
+
+/* The segments of the connection that are kept.  Those of an earlier connection attempt are dropped, and data of a SYN
+ * that are not part of the stream. */
+static struct first_bytes *
+app_layer_find_first(struct app_layer *app_layer, const struct app_segment *segment, uint64_t cid)
+{
+	struct first_bytes *first = first_bytes_find(app_layer->first_bytes, segment->flow, cid);
+
+	if (first == NULL)
+		return NULL;
+	first_bytes_settle(first, segment->packet, segment->sender);
+	if (first->count > 0 && segment->flow->tcp[first->client].iss == first->iss)
+		return first;
+	first_bytes_drop(app_layer->first_bytes, first);
+	return NULL;
 }
 
 /* Decides which provider reads the connection, with its first payload: first bytes that are recognised count more than
- * ports, because any protocol may be spoken on any port. */
+ * ports, because any protocol may be spoken on any port.  Segments are kept until they tell. */
 static void
-app_layer_decide(const struct app_layer *app_layer, const struct app_segment *segment)
+app_layer_decide(struct app_layer *app_layer, const struct app_segment *segment)
 {
 	struct flow *flow = segment->flow;
-	unsigned app = FLOW_APP_NONE, by_port;
+	const struct tcp_endpoint *e = &flow->tcp[segment->sender];
+	struct app_decision decision = {.app_layer = app_layer, .segment = segment};
 
-	if (segment->packet->payload_wire == 0)
-		return;
-	if (flow->kind == FLOW_TCP && !app_layer->config->ports_only)
-		app = app_layer_recognise(segment);
-	if (app == FLOW_APP_NONE || app == FLOW_APP_UNDECIDED) {
-		by_port = app_layer_find_by_port(app_layer, flow);
-		app = by_port != FLOW_APP_NONE ? by_port : app;
+	if (flow->kind == FLOW_TCP) {
+		if (!segment->on_send_side)
+			return;
+		decision.cid = flow_cid(app_layer->flows, flow, 0);
+		decision.first = app_layer_find_first(app_layer, segment, decision.cid);
+		decision.from_client = (e->flags & TCP_EP_ISS_KNOWN) != 0 && (e->flags & TCP_EP_ACTIVE_OPEN) != 0;
 	}
-	flow->app = (uint8_t)(app & 31u);
+	if (segment->packet->payload_wire == 0 && decision.first == NULL)
+		return;
+	decision.by_port = app_layer_find_by_port(app_layer, flow);
+	flow->app = (flow->kind == FLOW_TCP ? app_layer_decide_tcp(&decision) : decision.by_port) & 31u;
+	if (flow->app == FLOW_APP_NONE && decision.first != NULL)
+		first_bytes_drop(app_layer->first_bytes, decision.first);
 }
 
 /* The endpoint with a port of the provider.  If both have one, or neither, the end that did not open the connection. */
@@ -277,6 +387,45 @@ app_layer_on_name(void *context, const char *name)
 	flow_table_set_name(report->app_layer->flows, report->flow, name, report->protocol->name);
 }
 
+/* Passes the first segments of the connection to the reader.  False if its later packets are not needed. */
+static bool
+app_layer_read_first(struct app_layer *app_layer, struct first_bytes *first, const struct app_segment *segment,
+		     const struct app_report *report, struct app_context *ctx)
+{
+	uint64_t now = ctx->now;
+	bool needed = true;
+	uint8_t head;
+
+	/* Unless the client's first bytes are missing, with this segment, too. */
+	ctx->from_first = first_bytes_head(app_layer->first_bytes, first, segment->packet, segment->sender, &head,
+					   sizeof head).len > 0;
+	for (unsigned i = 0; i < first->count && needed; i++) {
+		struct packet packet;
+
+		first_bytes_get_packet(app_layer->first_bytes, first, i, &packet);
+		ctx->now = first->segments[i].time;
+		needed = app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, &packet,
+				       first->segments[i].sender, ctx);
+	}
+	ctx->now = now;
+	first_bytes_drop(app_layer->first_bytes, first);
+	return needed;
+}
+
+/* Passes a segment to the reader, and before it those that are kept.  False if the connection's later packets are not
+ * needed. */
+static bool
+app_layer_read_segment(struct app_layer *app_layer, const struct app_segment *segment, const struct app_report *report,
+		       struct app_context *ctx)
+{
+	struct first_bytes *first = first_bytes_find(app_layer->first_bytes, segment->flow, ctx->cid);
+
+	if (first != NULL && !app_layer_read_first(app_layer, first, segment, report, ctx))
+		return false;
+	return app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, segment->packet, segment->sender,
+			     ctx);
+}
+
 /* Passes the segment or datagram to the reader.  False if the connection's later packets are not needed. */
 static bool
 app_layer_read(struct app_layer *app_layer, const struct app_segment *segment, struct app_report *report,
@@ -299,8 +448,7 @@ app_layer_read(struct app_layer *app_layer, const struct app_segment *segment, s
 	if (!ctx.traced && report->protocol->reader->needs_bytes == NULL)
 		return false;
 	if (segment->flow->kind == FLOW_TCP) {
-		if (app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, segment->packet, segment->sender,
-				  &ctx))
+		if (app_layer_read_segment(app_layer, segment, report, &ctx))
 			return true;
 		segment->flow->app = FLOW_APP_NONE;
 		return false;

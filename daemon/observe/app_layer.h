@@ -28,6 +28,7 @@ struct app_layer {
 	uint32_t traced;      /* bit n: one of its probes is enabled */
 	const struct config *config;
 	struct stream_pool *streams; /* out-of-order segments of all app flows */
+	struct first_bytes_pool *first_bytes; /* first segments of connections */
 	struct app_flow_table *app_flows[APP_COUNT];
 	void *shared[APP_COUNT];  /* results of app_reader.open() */
 	uint64_t next_timeout;    /* of all providers, packet time in ns; UINT64_MAX none */

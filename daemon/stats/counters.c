@@ -406,6 +406,9 @@ const struct counter_row counters_table[] = {
 	{.group = "stream.", .name = "evicted", FIELD(streams.evicted_queues), OF_APPS,
 	 .metric = "stream_evicted_total",
 	 .help = "Streams whose out-of-order segments were discarded because a limit was reached."},
+	{.group = "stream.", .name = "unkept", FIELD(streams.unkept), IF_USED(streams.unkept), EXPORTED(WITH_APPS),
+	 .metric = "stream_unkept_total",
+	 .help = "Segments at the beginning of connections for which no memory was left until their reader was known."},
 
 	{.group = "request.", .name = "now", FIELD(app_requests.now), IF_USED(app_requests.begun), EXPORTED(WITH_APPS),
 	 .metric = "app_requests", .type = COUNTER_GAUGE, .help = "DNS queries that wait for their response now."},

@@ -49,12 +49,24 @@ app_flow_report(struct app_context *ctx, unsigned sender, const void *message)
 	ctx->on_message(ctx->context, sender, message);
 }
 
-/* Whether both ends have opened the connection (see the head of app_flow.h). */
+/* Whether data of the end that opened the connection are acknowledged, and both SYNs were captured. */
 static bool
+app_flow_is_fast_open(const struct flow *flow, unsigned client)
+{
+	const struct tcp_endpoint *e = &flow->tcp[client];
+	uint32_t acked = flow->tcp[1 - client].last_ack_sent;
+
+	return (e->flags & TCP_EP_ACTIVE_OPEN) != 0 && flow->tcp[1 - client].segments_sent > 0 &&
+	       !tcp_seq_before(e->nxt, acked) && tcp_stream_offset(flow, client, acked) > 0;
+}
+
+bool
 app_flow_is_opened(const struct flow *flow)
 {
 	bool handshake = (flow->tcp[0].flags & flow->tcp[1].flags & TCP_EP_ISS_KNOWN) != 0;
 
+	if (handshake && (app_flow_is_fast_open(flow, 0) || app_flow_is_fast_open(flow, 1)))
+		return true;
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
 		uint32_t acked = flow->tcp[1 - endpoint].last_ack_sent;
@@ -67,21 +79,22 @@ app_flow_is_opened(const struct flow *flow)
 	return true;
 }
 
-/* Whether this payload is the first that was captured from the endpoint, or the first of its stream, and its SYN was
- * captured too. */
+/* Whether the stream of this payload's sender is read from its start: its SYN was captured, and the payload is the
+ * first that was captured from the endpoint, the first of its stream, or passed with all others. */
 static bool
-app_flow_is_from_start(const struct tcp_endpoint *e, const struct packet *packet)
+app_flow_is_from_start(const struct app_context *ctx, const struct tcp_endpoint *e, const struct packet *packet)
 {
 	uint32_t seq = packet->tcp.seq + ((packet->tcp.flags & TCP_SYN) != 0);
 
-	return (e->flags & TCP_EP_ISS_KNOWN) != 0 && (e->bytes <= packet->payload_wire || seq == e->iss + 1);
+	return (e->flags & TCP_EP_ISS_KNOWN) != 0 &&
+	       (ctx->from_first || e->bytes <= packet->payload_wire || seq == e->iss + 1);
 }
 
 static void
 app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const struct tcp_endpoint *e, uint32_t seq,
 		      const struct packet *packet, struct app_flow_source *source)
 {
-	bool beginning = app_flow_is_from_start(e, packet);
+	bool beginning = app_flow_is_from_start(source->ctx, e, packet);
 
 	table->counters.midstream += !beginning;
 	stream_begin(table->pool, &c->stream[source->sender], beginning ? e->iss + 1 : seq);
@@ -264,7 +277,7 @@ static bool
 app_flow_is_needed(const struct app_reader *reader, const struct app_context *ctx, const struct packet *packet,
 		   unsigned sender)
 {
-	bool from_start = app_flow_is_from_start(&ctx->flow->tcp[sender], packet);
+	bool from_start = app_flow_is_from_start(ctx, &ctx->flow->tcp[sender], packet);
 
 	return packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
 	       (from_start || (ctx->traced && !reader->beginning_only)) && app_flow_is_opened(ctx->flow);

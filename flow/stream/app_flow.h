@@ -7,11 +7,12 @@
  * reader's state.  All address space is reserved at start; memory is taken by the app flows that are in use.
  *
  * Only a connection that both ends have opened gets an app flow: its handshake was captured, or in mid-stream both ends
- * have sent data and have acknowledged data of the other.  Segments with a forged source never do.  An app flow is
- * confirmed when both ends have sent a complete message.  Unconfirmed ones are limited, in total and by the network of
- * the client, and are evicted first; then the confirmed one that has been idle longest.  If a connection without its
- * app flow sends again it continues in mid-stream.  An app flow whose reader needs no more bytes is retired: it stays
- * until its memory is needed, so that it does not begin again in mid-stream.
+ * have sent data and have acknowledged data of the other, or the server has acknowledged data of its client's SYN.
+ * Segments with a forged source never do.  An app flow is confirmed when both ends have sent a complete message.
+ * Unconfirmed ones are limited, in total and by the network of the client, and are evicted first; then the confirmed
+ * one that has been idle longest.  If a connection without its app flow sends again it continues in mid-stream.  An app
+ * flow whose reader needs no more bytes is retired: it stays until its memory is needed, so that it does not begin
+ * again in mid-stream.
  */
 #ifndef NETOBS_FLOW_STREAM_APP_FLOW_H
 #define NETOBS_FLOW_STREAM_APP_FLOW_H
@@ -42,6 +43,10 @@ struct app_flow_table *app_flow_table_new(const struct app_reader *reader, const
 					  struct stream_pool *pool);
 void app_flow_table_free(struct app_flow_table *table);
 
+/* Whether both ends have opened the connection of a flow, as its segments prove (see above).  A server that has
+ * acknowledged data of its client's SYN (TCP Fast Open) has opened it before its client acknowledges anything. */
+bool app_flow_is_opened(const struct flow *flow);
+
 /* Drops all app flows: connections are read again in mid-stream, if at all. */
 void app_flow_table_clear(struct app_flow_table *table);
 
@@ -52,8 +57,8 @@ size_t app_flow_table_memory_size(const struct app_reader *reader, const struct 
 
 /*
  * Processes a segment of ctx->flow sent by `sender`, after the TCP machine has.  The caller sets `flow`, `now`,
- * `server_endpoint`, `traced`, the callbacks and `context` of `ctx`; the callbacks run before this returns.  False if
- * later bytes of the connection are not needed.
+ * `server_endpoint`, `traced`, `from_first`, the callbacks and `context` of `ctx`; the callbacks run before this
+ * returns.  False if later bytes of the connection are not needed.
  */
 bool app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct packet *packet,
 		   unsigned sender, struct app_context *ctx);

@@ -17,6 +17,16 @@ struct app_flow;
 struct app_flow_table;
 struct flow;
 
+/* Most of a client's first bytes by which its protocol is recognised. */
+#define APP_FIRST_BYTES_MAX 2048u
+
+/* Whether first bytes are of a protocol. */
+enum app_match {
+	APP_MATCH_NO,
+	APP_MATCH_UNDECIDED, /* they may be, and more of them tell */
+	APP_MATCH_YES,
+};
+
 /* What a provider is opened with. */
 struct app_settings {
 	uint64_t seed;	     /* makes hashes unpredictable */
@@ -54,6 +64,7 @@ struct app_context {
 	uint64_t now;		  /* packet time, ns since the epoch */
 	unsigned server_endpoint; /* the endpoint whose port is the protocol's, or that did not open the connection */
 	bool traced;		  /* a probe is enabled or a name is needed; otherwise the reader may skip work */
+	bool from_first;	  /* all segments of the connection are passed, from its SYN on */
 	bool peer_bytes_missing;  /* this segment acknowledges bytes of the other stream that have not been delivered */
 	/* `sender` has sent a complete message; an anomaly was found; the connection's name is known. */
 	void (*on_message)(void *context, unsigned sender, const void *message);
@@ -92,8 +103,9 @@ struct app_reader {
 	void (*on_end)(struct app_context *ctx, unsigned sender);
 	/* A UDP datagram of `wire` bytes; fewer are captured if the snapshot length cut it.  NULL: not on UDP. */
 	void (*on_datagram)(struct app_context *ctx, unsigned sender, struct slice bytes, uint32_t wire);
-	/* Whether a client's first bytes, on any port, are certainly this protocol.  NULL: only ports tell. */
-	bool (*recognises)(struct slice first);
+	/* Whether a connection on any port is of this protocol, by its client's first bytes.  Once it is decided, more
+	 * bytes do not change it; with APP_FIRST_BYTES_MAX it is.  NULL: only ports tell. */
+	enum app_match (*recognises)(struct slice first);
 	/* Whether the bytes are needed even while no probe is enabled, so that the state is right when one is.  NULL:
 	 * never. */
 	bool (*needs_bytes)(const void *state);

@@ -58,6 +58,7 @@ struct stream_counters {
 	uint64_t differing;	 /* segments that repeat a range with different bytes */
 	uint64_t limit_gaps;	 /* gaps because the queue or the pool was full */
 	uint64_t evicted_queues; /* streams whose queued segments were evicted */
+	uint64_t unkept;	 /* first segments that were not kept, or not whole (flow/stream/first_bytes_pool.h) */
 };
 
 struct stream_pool;

@@ -241,22 +241,40 @@ test_chunk_sizes(void **state)
 static void
 test_recognition(void **state)
 {
-	static const char *const good[] = {GET("/"), "CONNECT a:443 HTTP/1.0\r\n", "OPTIONS * HTTP/1.1\n"};
-	static const char *const bad[] = {"GET / HTTP/1.1",
-					  "OPTIONS sip:a SIP/2.0\r\n",
+	static const char *const good[] = {GET("/"), "CONNECT a:443 HTTP/1.0\r\n", "OPTIONS * HTTP/1.1\n",
+					   "QUERY / HTTP/1.1\r\n", "\r\n\nGET / HTTP/1.1\r\n",
+					   "UPDATEREDIRECTREF / HTTP/1.1\r\n"};
+	static const char *const bad[] = {"OPTIONS sip:a SIP/2.0\r\n",
 					  "DESCRIBE rtsp://a RTSP/1.0\r\n",
 					  "NOMETHOD / HTTP/1.1\r\n",
 					  "HTTP/1.1 200 OK\r\n",
-					  "\r\nGET / HTTP/1.1\r\n",
+					  "\rGET / HTTP/1.1\r\n",
+					  "GET /\r\n",
+					  "GETS /",
 					  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"};
+	static uint8_t line[APP_FIRST_BYTES_MAX] = "GET /", lines[APP_FIRST_BYTES_MAX];
 
 	(void)state;
-	for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++)
-		assert_true(
-		    http_reader.recognises((struct slice){(const uint8_t *)good[i], (uint32_t)strlen(good[i])}));
+	for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+		uint32_t length = (uint32_t)strlen(good[i]);
+
+		for (uint32_t n = 0; n < (uint32_t)(strstr(good[i], " HTTP/1") - good[i]) + 9; n++)
+			assert_int_equal(http_reader.recognises((struct slice){(const uint8_t *)good[i], n}),
+					 APP_MATCH_UNDECIDED);
+		assert_int_equal(http_reader.recognises((struct slice){(const uint8_t *)good[i], length}),
+				 APP_MATCH_YES);
+	}
 	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
-		assert_false(http_reader.recognises((struct slice){(const uint8_t *)bad[i], (uint32_t)strlen(bad[i])}));
-	assert_false(http_reader.recognises((struct slice){NULL, 0}));
+		assert_int_equal(
+		    http_reader.recognises((struct slice){(const uint8_t *)bad[i], (uint32_t)strlen(bad[i])}),
+		    APP_MATCH_NO);
+	/* A line that is longer than the first bytes; empty lines only. */
+	memset(line + 5, 'u', sizeof line - 5);
+	memset(lines, '\n', sizeof lines);
+	assert_int_equal(http_reader.recognises((struct slice){line, sizeof line - 1}), APP_MATCH_UNDECIDED);
+	assert_int_equal(http_reader.recognises((struct slice){line, sizeof line}), APP_MATCH_YES);
+	assert_int_equal(http_reader.recognises((struct slice){lines, sizeof lines - 1}), APP_MATCH_UNDECIDED);
+	assert_int_equal(http_reader.recognises((struct slice){lines, sizeof lines}), APP_MATCH_NO);
 }
 
 /* --- a request and its response --- */

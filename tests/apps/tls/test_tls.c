@@ -56,8 +56,19 @@ test_first_bytes(void **state)
 
 	(void)state;
 	assert_true(tls_is_client_hello((struct slice){hello, sizeof hello}));
-	for (uint32_t n = 0; n < sizeof hello; n++)
+	for (uint32_t n = 0; n < sizeof hello; n++) {
 		assert_false(tls_is_client_hello((struct slice){hello, n}));
+		assert_int_equal(tls_recognise((struct slice){hello, n}), APP_MATCH_UNDECIDED);
+	}
+	assert_int_equal(tls_recognise((struct slice){hello, sizeof hello}), APP_MATCH_YES);
+	for (uint32_t n = 0; n < sizeof hello; n++) {
+		uint8_t other[sizeof hello];
+
+		memcpy(other, hello, sizeof other);
+		other[n] = 0x60; /* a byte of a length may have any value below the highest ones */
+		if (n != 4 && n != 7 && n != 8)
+			assert_int_equal(tls_recognise((struct slice){other, n + 1}), APP_MATCH_NO);
+	}
 	assert_true(tls_is_sslv2_hello((struct slice){sslv2, sizeof sslv2}));
 	assert_false(tls_is_sslv2_hello((struct slice){hello, sizeof hello}));
 }

@@ -2,4 +2,5 @@
 
 unit_tests += \
 	%D%/test_app_flow \
+	%D%/test_first_bytes_pool \
 	%D%/test_stream
