@@ -302,17 +302,32 @@ tcp_received_check(struct tcp_segment_ctx *ctx)
 	return anomaly;
 }
 
-/* The timestamp of a segment at or below the last ACK sent (RFC 7323 section 4.3). */
+/* Whether the segment ends above RCV.NXT, or is empty there: RFC 7323 section 5.3 rejects every other one (R2) before
+ * its timestamp counts (R3).  Also while RCV.NXT is not acknowledged yet, because a TS.Recent that is too new rejects
+ * segments that are in order. */
+static bool
+tcp_segment_is_current(const struct tcp_endpoint *e, const struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_layer *t = ctx->header;
+	uint32_t length = ctx->payload_len + ((t->flags & TCP_SYN) != 0) + ((t->flags & TCP_FIN) != 0);
+
+	return length == 0 ? !tcp_seq_before(t->seq, e->rcv_nxt) : tcp_seq_before(e->rcv_nxt, t->seq + length);
+}
+
+/* The timestamp of an acceptable segment at or below the last ACK sent (RFC 7323 section 4.3).  The first SYN begins
+ * anew; one again does not. */
 static void
 tcp_save_timestamp(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
+	bool known = tcp_acceptance_is_known(e);
 
 	if ((t->options & TCP_OPTION_TIMESTAMPS) == 0 || (t->flags & TCP_RST) != 0 || t->tsval == 0)
 		return;
-	if ((t->flags & TCP_SYN) != 0 || (tcp_acceptance_is_known(e) && !tcp_seq_before(e->last_ack_sent, t->seq) &&
-					  (e->ts_recent == 0 || !tcp_seq_before(t->tsval, e->ts_recent))))
+	if (known ? tcp_segment_is_current(e, ctx) && !tcp_seq_before(e->last_ack_sent, t->seq) &&
+			(e->ts_recent == 0 || !tcp_seq_before(t->tsval, e->ts_recent)) :
+		    (t->flags & TCP_SYN) != 0)
 		e->ts_recent = t->tsval;
 }
 

@@ -618,6 +618,101 @@ test_timestamps_do_not_fall(void **state)
 	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1021);
 }
 
+/* B has acknowledged 10 bytes of A.  Each of these segments ends at or below RCV.NXT, so its timestamp does not count,
+ * and what was sent before it arrives. */
+static void
+test_old_segments_do_not_raise_the_timestamp(void **state)
+{
+	static const struct {
+		uint8_t flags;
+		uint32_t seq, len;
+	} old[] = {
+		{TCP_ACK, 1001, 10},
+		{TCP_ACK, 1001, 5},
+		{TCP_ACK, 1010, 1},
+		{TCP_ACK, 1010, 0}, /* keepalive */
+		{TCP_ACK, 1001, 0},
+		{TCP_ACK, 1000, 11},
+		{TCP_ACK | TCP_FIN, 1001, 5},
+		{TCP_SYN, 1000, 0},
+		{TCP_SYN | TCP_ACK, 1000, 0},
+		{TCP_RST | TCP_ACK, 1009, 0},
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof old / sizeof old[0]; i++) {
+		end(state);
+		begin(state);
+		open_with_timestamps();
+		feed_stamped(A, old[i].flags, old[i].seq, 5001, old[i].len, 5900);
+		assert_int_equal(t.flow->tcp[B].ts_recent, 5100);
+		feed_stamped(A, TCP_ACK, 1011, 5001, 10, 5200);
+		assert_int_equal(t.flow->tcp[B].rcv_nxt, 1021);
+		assert_int_equal(t.flow->tcp[A].bytes, 20);
+		assert_int_equal(t.flow->tcp[B].ts_recent, 5200);
+		tcp_fixture_take_trace(&t);
+	}
+}
+
+/* Nor does a copy of what was received, but is not acknowledged yet. */
+static void
+test_a_copy_before_its_ack_does_not_raise_the_timestamp(void **state)
+{
+	(void)state;
+	open_with_timestamps();
+	feed_stamped(A, TCP_ACK, 1011, 5001, 10, 5200);
+	feed_stamped(A, TCP_ACK, 1021, 5001, 10, 5201);
+	feed_stamped(A, TCP_ACK, 1011, 5001, 10, 5900);
+	feed_stamped(A, TCP_ACK, 1031, 5001, 10, 5210);
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1041);
+	assert_int_equal(t.flow->tcp[A].bytes, 40);
+}
+
+/* A segment that continues an old one is acceptable; one ahead of RCV.NXT is, too, but begins above the last ACK. */
+static void
+test_segments_with_new_bytes_raise_the_timestamp(void **state)
+{
+	(void)state;
+	open_with_timestamps();
+	feed_stamped(A, TCP_ACK, 1021, 5001, 10, 5400);
+	assert_int_equal(t.flow->tcp[B].ts_recent, 5100);
+	feed_stamped(A, TCP_ACK, 1001, 5001, 11, 5300);
+	assert_int_equal(t.flow->tcp[B].ts_recent, 5300);
+	feed_stamped(B, TCP_ACK, 5001, 1012, 0, 70300);
+	feed_stamped(A, TCP_ACK, 1012, 5001, 0, 5310);
+	assert_int_equal(t.flow->tcp[B].ts_recent, 5310);
+}
+
+/* A SYN again in SYN_RECEIVED, behind which the ACK that was sent before it arrives. */
+static void
+test_a_repeated_syn_does_not_raise_the_timestamp(void **state)
+{
+	(void)state;
+	feed_stamped(A, TCP_SYN, 1000, 0, 0, 5000);
+	feed_stamped(B, TCP_SYN | TCP_ACK, 5000, 1001, 0, 70000);
+	feed_stamped(A, TCP_SYN, 1000, 0, 0, 6000);
+	feed_stamped(A, TCP_ACK, 1001, 5001, 10, 5001);
+	assert_int_equal(t.flow->tcp[B].state, TCP_STATE_ESTABLISHED);
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1011);
+}
+
+/* The FIN again in FIN_WAIT_2 and TIME_WAIT. */
+static void
+test_a_repeated_fin_does_not_raise_the_timestamp(void **state)
+{
+	(void)state;
+	open_with_timestamps();
+	feed_stamped(B, TCP_FIN | TCP_ACK, 5001, 1011, 0, 70200);
+	feed_stamped(A, TCP_ACK, 1011, 5002, 0, 5200);
+	feed_stamped(A, TCP_ACK, 1001, 5001, 10, 5900);
+	feed_stamped(A, TCP_FIN | TCP_ACK, 1011, 5002, 0, 5300);
+	feed_stamped(B, TCP_ACK, 5002, 1012, 0, 70300);
+	assert_int_equal(t.flow->tcp[B].state, TCP_STATE_TIME_WAIT);
+	assert_int_equal(t.flow->tcp[B].ts_recent, 5300);
+	feed_stamped(A, TCP_FIN | TCP_ACK, 1011, 5002, 0, 5900);
+	assert_int_equal(t.flow->tcp[B].ts_recent, 5300);
+}
+
 /* --- back to the fast path --- */
 
 /* A receiver that sends nothing but ACKs. */
@@ -837,6 +932,11 @@ main(void)
 		all(test_old_timestamps),
 		all(test_timestamps_expire),
 		all(test_timestamps_do_not_fall),
+		all(test_old_segments_do_not_raise_the_timestamp),
+		all(test_a_copy_before_its_ack_does_not_raise_the_timestamp),
+		all(test_segments_with_new_bytes_raise_the_timestamp),
+		all(test_a_repeated_syn_does_not_raise_the_timestamp),
+		all(test_a_repeated_fin_does_not_raise_the_timestamp),
 		all(test_a_forged_syn_does_not_keep_a_connection_slow),
 		all(test_a_forged_fin_does_not_keep_a_connection_slow),
 		all(test_a_refuted_fin_leaves_the_pending_syn),
