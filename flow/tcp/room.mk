@@ -9,6 +9,7 @@ libflow_a_SOURCES += \
 	%D%/tcp_dispatch.c \
 	%D%/tcp_fastpath.h \
 	%D%/tcp_flow.c \
+	%D%/tcp_holes.c \
 	%D%/tcp_incarnation.c \
 	%D%/tcp_loss.c \
 	%D%/tcp_loss.h \

@@ -303,13 +303,16 @@ void
 tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq)
 {
 	struct tcp_endpoint *e = ctx->ep;
-	struct tcp_loss *loss = tcp_loss_find(ctx);
+	struct tcp_loss *loss;
 
+	if (tcp_seq_before(e->nxt, seq))
+		tcp_holes_add(ctx, e->nxt, seq);
 	e->una = e->nxt = seq;
 	e->log_tail = 0;
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DUPACKS;
 	tcp_rtt_cancel(e);
 	ctx->repeat = (struct tcp_repeat){.kind = TCP_REPEAT_NONE};
+	loss = tcp_loss_find(ctx);
 	if (loss == NULL)
 		return;
 	loss->state = TCP_CONGESTION_OPEN;
@@ -377,7 +380,7 @@ tcp_loss_is_empty(const struct tcp_loss *loss)
 	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
 	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid &&
 	       !loss->unsent.valid && !loss->resynced && !loss->window_probed && loss->fin_wait_segments == 0 &&
-	       loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0;
+	       loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0 && loss->holes == 0;
 }
 
 /* Every connection has a FIN: a loss pair is not kept for that alone. */

@@ -35,6 +35,13 @@ struct tcp_unsent_ack {
 	bool refuted;	   /* its peer has sent segments since, and none behind such a number */
 };
 
+/* What a range below SND.NXT fills. */
+struct tcp_hole_overlap {
+	bool known;	/* all holes at the range are known */
+	uint32_t first; /* bytes from its first on that were not captured before */
+	uint32_t us;	/* if there are any: when data above them was captured first, 0 unknown */
+};
+
 #define TCP_SACK_RANGES_MAX 8
 
 /* State of one endpoint as a sender; sack_edge, fin_wait_*, `ignored`, `unsent` and the fields of a deferred FIN are
@@ -43,14 +50,15 @@ struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
 	uint16_t dupack_ident; /* identification of the last duplicate ACK, 0 none */
-	bool dupack_pending;	 /* the last duplicate ACK does not count unless it is followed by its copy */
-	bool tlp_outstanding;	 /* a tail-loss probe is unanswered */
-	bool rack_valid;	 /* rack_xmit_us is valid */
-	bool sack_edge_valid;	 /* its last ACK had SACK blocks; sack_edge is their right end */
-	bool fin_deferred;	 /* fin_tsval and fin_tsecr are valid */
-	bool frto_pending;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
-	bool resynced;		 /* its numbers were taken anew from the segment in progress */
-	bool window_probed;	 /* the byte at una is all that is outstanding, and probes a closed window */
+	uint16_t holes;	       /* number of its list of holes, 0 none */
+	bool dupack_pending : 1; /* the last duplicate ACK does not count unless it is followed by its copy */
+	bool tlp_outstanding : 1; /* a tail-loss probe is unanswered */
+	bool rack_valid : 1;	 /* rack_xmit_us is valid */
+	bool sack_edge_valid : 1; /* its last ACK had SACK blocks; sack_edge is their right end */
+	bool fin_deferred : 1;	 /* fin_tsval and fin_tsecr are valid */
+	bool frto_pending : 1;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
+	bool resynced : 1;	 /* its numbers were taken anew from the segment in progress */
+	bool window_probed : 1;	 /* the byte at una is all that is outstanding, and probes a closed window */
 	uint32_t dupack_una;	 /* una at the last duplicate ACK */
 	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
 	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
@@ -109,6 +117,24 @@ void tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una);
 
 /* The endpoint continues at `seq`, behind a window or more that was not captured: nothing below is outstanding. */
 void tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq);
+
+/* The endpoint goes on behind [begin, end_seq), which was not captured; `begin` is SND.NXT. */
+void tcp_holes_add(struct tcp_segment_ctx *ctx, uint32_t begin, uint32_t end_seq);
+
+/* What the range [seq, end_seq), which begins below SND.NXT, fills. */
+struct tcp_hole_overlap tcp_holes_find(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
+
+/* The range is captured now.  Returns its bytes in holes. */
+uint32_t tcp_holes_fill(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
+
+/* The send log shows that so many bytes are new, of a hole that is not in the list. */
+void tcp_holes_fill_forgotten(struct tcp_segment_ctx *ctx, uint32_t bytes);
+
+/* The endpoint begins a new stream: it has no holes. */
+void tcp_holes_clear(struct flow_table *table, struct flow *flow, unsigned endpoint);
+
+/* Returns the list of the sender to the pool. */
+void tcp_holes_release(struct tcp_pools *pools, struct tcp_loss *loss);
 
 /* Stores the timestamps of a FIN that is deferred until the endpoint acknowledges it. */
 void tcp_loss_set_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint, uint32_t tsval,

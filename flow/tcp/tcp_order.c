@@ -42,6 +42,7 @@ struct order_scan {
 	const struct send_log_entry *same;  /* latest transmission of the same range with the same stamp, NULL none */
 	const struct send_log_entry *copy;  /* earliest transmission of `seq`, NULL none */
 	const struct send_log_entry *above; /* earliest transmission above `seq`, NULL none */
+	uint32_t above_us;    /* when data above was captured first; valid if `above` is not NULL */
 	uint32_t next_seq;    /* lowest sequence number above `seq` that was captured */
 	int oldest_copy;      /* smallest distance from this stamp to that of a transmission of `seq`, or INT16_MAX */
 	int oldest_above;     /* likewise to that of data above */
@@ -75,6 +76,7 @@ order_scan_above(struct order_scan *scan, const struct send_log_entry *entry, bo
 	if (!alien && distance < scan->oldest_above)
 		scan->oldest_above = distance;
 	scan->above = entry;
+	scan->above_us = entry->us;
 	if (tcp_seq_before(entry->seq, scan->next_seq))
 		scan->next_seq = entry->seq;
 }
@@ -252,7 +254,7 @@ order_is_reordered(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 	/* Sent in the tick of data above it, sooner than a loss could be reported. */
 	if (scan->oldest_above == 0 && tcp_segment_stamp_is_tsval(ctx) && round_trip_us >= TCP_TICK_MAX_US)
 		return true;
-	elapsed = tcp_us_since(scan->above->us, ctx->us);
+	elapsed = tcp_us_since(scan->above_us, ctx->us);
 	if (order_loss_is_indicated(ctx, scan->seq))
 		return !usable && elapsed < round_trip_us / 2;
 	return elapsed < (answered ? TCP_TIMEOUT_MIN_US : TCP_REORDER_MAX_US);
@@ -262,12 +264,18 @@ struct tcp_repeat
 tcp_order_classify(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq)
 {
 	struct order_scan scan = order_scan_log(ctx, seq, end_seq);
-	struct tcp_repeat repeat = {.kind = TCP_REPEAT_RETRANSMISSION, .log = scan.log};
+	struct tcp_hole_overlap holes = tcp_holes_find(ctx, seq, end_seq);
+	struct tcp_repeat repeat = {
+	    .kind = TCP_REPEAT_RETRANSMISSION, .holes_known = holes.known, .log = scan.log};
 
-	if (!scan.log.found && scan.complete)
+	if (holes.known)
+		repeat.fresh = holes.first;
+	else if (!scan.log.found && scan.complete)
 		repeat.fresh = (tcp_seq_before(scan.next_seq, end_seq) ? scan.next_seq : end_seq) - seq;
+	if (!scan.complete && holes.known && holes.us != 0)
+		scan.above_us = holes.us;
 	if (repeat.fresh != 0 && scan.above != NULL)
-		repeat.since_us = tcp_us_since(scan.above->us, ctx->us) | 1;
+		repeat.since_us = tcp_us_since(scan.above_us, ctx->us) | 1;
 	if (order_is_duplicate(ctx, &scan))
 		repeat.kind = TCP_REPEAT_DUPLICATE;
 	else if (repeat.fresh != 0 ? order_is_reordered(ctx, &scan) :

@@ -11,6 +11,9 @@
 #define SEND_LOG_INDICES_MAX (1u << 22)
 #define LOSS_POOL_MIN 256u
 #define LOSS_POOL_MAX 65535u /* 0 means none: two bytes of each flow */
+#define HOLES_MIN 4096u
+#define HOLE_LISTS_MIN 256u
+#define HOLE_LISTS_MAX 65535u /* 0 means none: two bytes of each sender */
 
 /* Positions of the send log: a power of two, one per flow.  What matters is how far back in time the log reaches, and a
  * few flows may send as fast as many. */
@@ -54,6 +57,32 @@ loss_pool_memory_size(uint32_t flows)
 	return (size_t)loss_pool_size_for(flows) * sizeof(struct tcp_loss_pair);
 }
 
+static uint32_t
+holes_for(uint32_t flows)
+{
+	return flows / 16 < HOLES_MIN ? HOLES_MIN : flows / 16;
+}
+
+static uint32_t
+hole_lists_for(uint32_t flows)
+{
+	uint32_t count = flows / 128;
+
+	return count < HOLE_LISTS_MIN ? HOLE_LISTS_MIN : count > HOLE_LISTS_MAX ? HOLE_LISTS_MAX : count;
+}
+
+static size_t
+holes_memory_size(uint32_t flows)
+{
+	return holes_for(flows) * sizeof(struct tcp_hole);
+}
+
+static size_t
+hole_lists_memory_size(uint32_t flows)
+{
+	return hole_lists_for(flows) * sizeof(struct tcp_holes);
+}
+
 static size_t
 retransmits_memory_size(uint32_t flows)
 {
@@ -64,7 +93,8 @@ size_t
 tcp_pools_memory_size(uint32_t flows)
 {
 	return sizeof(struct tcp_pools) + send_log_memory_size(flows) + loss_pool_memory_size(flows) +
-	       retransmits_memory_size(flows) + PENDING_SYNS * sizeof(struct pending_syn);
+	       holes_memory_size(flows) + hole_lists_memory_size(flows) + retransmits_memory_size(flows) +
+	       PENDING_SYNS * sizeof(struct pending_syn);
 }
 
 struct tcp_pools *
@@ -79,11 +109,15 @@ tcp_pools_new(uint32_t flows)
 	pools->loss_pair_count = loss_pool_size_for(flows);
 	pools->send_log = memory_reserve_huge(send_log_memory_size(flows));
 	pools->loss_pairs = memory_reserve_huge(loss_pool_memory_size(flows));
+	pools->hole_count = holes_for(flows);
+	pools->holes = memory_reserve(holes_memory_size(flows));
+	pools->hole_list_count = hole_lists_for(flows);
+	pools->hole_lists = memory_reserve(hole_lists_memory_size(flows));
 	pools->flows = flows;
 	pools->retransmits = memory_reserve(retransmits_memory_size(flows));
 	pools->pending_syns = calloc(PENDING_SYNS, sizeof *pools->pending_syns);
-	if (pools->send_log == NULL || pools->loss_pairs == NULL || pools->retransmits == NULL ||
-	    pools->pending_syns == NULL) {
+	if (pools->send_log == NULL || pools->loss_pairs == NULL || pools->holes == NULL ||
+	    pools->hole_lists == NULL || pools->retransmits == NULL || pools->pending_syns == NULL) {
 		tcp_pools_free(pools);
 		return NULL;
 	}
@@ -103,6 +137,8 @@ tcp_pools_free(struct tcp_pools *pools)
 		return;
 	memory_release(pools->send_log, pools->log_entries * sizeof *pools->send_log);
 	memory_release(pools->loss_pairs, (size_t)pools->loss_pair_count * sizeof *pools->loss_pairs);
+	memory_release(pools->holes, holes_memory_size(pools->flows));
+	memory_release(pools->hole_lists, hole_lists_memory_size(pools->flows));
 	memory_release(pools->retransmits, retransmits_memory_size(pools->flows));
 	free(pools->pending_syns);
 	free(pools);
@@ -213,7 +249,10 @@ static void
 loss_pool_detach(struct flow_table *table, struct tcp_loss_pair *pair)
 {
 	struct flow *flow = pair->flow;
+	unsigned endpoint;
 
+	for (endpoint = 0; endpoint < 2; endpoint++)
+		tcp_holes_release(flow_table_tcp_pools(table), &pair->end[endpoint]);
 	flow_cold(table, flow)->loss_index = 0;
 	flow->tcp[0].slow_reasons &= (uint8_t)~TCP_SLOW_LOSS;
 	flow->tcp[1].slow_reasons &= (uint8_t)~TCP_SLOW_LOSS;

@@ -11,6 +11,9 @@
  * The pending SYNs: SYNs that their receivers ignored, until the answer shows whether they did.  A new one may replace
  * another; the new connection of that one then begins in mid-stream.
  *
+ * The holes: 16 bytes for each range of sequence numbers that was not captured, in a list per endpoint that has some,
+ * in ascending order (flow/tcp/tcp_holes.c).  If all lists are in use the one that was allocated first is evicted.
+ *
  * The pool of loss pairs: memory for flows with a recent loss.  If all are in use the loss pair that was allocated
  * first is evicted; its flow then loses evidence for a more precise classification.
  */
@@ -36,6 +39,29 @@ struct send_log_entry {
 _Static_assert(sizeof(struct send_log_entry) == 16, "four log entries share a cache line");
 
 struct tcp_loss_pair;
+
+/* Sequence numbers that the endpoint went past without being captured. */
+struct tcp_hole {
+	uint32_t begin, end_seq;
+	uint32_t us;   /* when the first data above was captured */
+	uint32_t next; /* number of the endpoint's next hole, or of the next free one: index + 1, 0 none */
+};
+
+_Static_assert(sizeof(struct tcp_hole) == 16, "four holes share a cache line");
+
+/* What an endpoint has sent below SND.NXT, but was not captured. */
+struct tcp_holes {
+	uint32_t owner;	     /* number of the endpoint that has the list, or of the next free list, 0 none */
+	uint32_t head, tail; /* numbers of the first and last hole, 0 none */
+	uint32_t bytes;	     /* in the holes of the list */
+	uint32_t forgotten;  /* bytes of holes that are not in the list, all below `floor` */
+	uint32_t floor;	     /* valid if there are such */
+	uint32_t base;	     /* in mid-stream: the first byte captured; valid if has_base */
+	uint16_t count;
+	bool has_base;
+};
+
+_Static_assert(sizeof(struct tcp_holes) == 32, "two lists of holes share a cache line");
 
 #define PENDING_SYNS 256u
 
@@ -63,6 +89,15 @@ struct tcp_pools {
 	uint32_t loss_free_head;  /* index + 1 of the first free loss pair below, 0 none */
 	uint32_t loss_clock_hand; /* next loss pair to evict */
 	uint64_t loss_evicted;	  /* loss pairs evicted so far */
+	struct tcp_hole *holes;
+	uint32_t hole_count;
+	uint32_t hole_high_water; /* holes from here on were never used */
+	uint32_t hole_free_head;  /* number of the first free hole below, 0 none */
+	struct tcp_holes *hole_lists;
+	uint32_t hole_list_count;
+	uint32_t hole_list_high_water; /* lists from here on were never used */
+	uint32_t hole_list_free_head;  /* number of the first free list below, 0 none */
+	uint32_t hole_list_clock_hand; /* next list to evict */
 	uint32_t flows;
 	uint32_t (*retransmits)[2]; /* by flow index: segments of each end that repeat sequence space; of an endpoint
 				     * that has sent none the number is not valid */

@@ -27,7 +27,7 @@ tcp_segment_begin(struct tcp_segment_ctx *ctx, struct flow_table *table, struct 
 	ctx->endpoint = endpoint;
 	ctx->repeat.kind = TCP_REPEAT_NONE;
 	ctx->repeat.fresh = ctx->repeat.since_us = 0;
-	ctx->repeat.probed = ctx->repeat.log.found = false;
+	ctx->repeat.probed = ctx->repeat.holes_known = ctx->repeat.log.found = false;
 	ctx->suppress_events = ctx->changed = false;
 	if (!flow_table_omits_states(table))
 		ctx->before = *ctx->ep;

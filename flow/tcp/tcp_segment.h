@@ -21,6 +21,7 @@ struct tcp_repeat {
 	enum tcp_repeat_kind kind;
 	uint32_t fresh;	   /* bytes from its first on that were not captured before */
 	uint32_t since_us; /* if there are any: time since data above them was captured first, 0 unknown */
+	bool holes_known;  /* `fresh` is exact, and tcp_holes_fill() knows what the rest of the segment fills */
 	bool probed;	   /* TCP_REPEAT_NONE: its first byte was sent before, but only to probe a closed window */
 	struct send_log_result log; /* earlier transmissions of its first byte */
 };

@@ -49,6 +49,7 @@ tcp_init_send_sequence(struct tcp_segment_ctx *ctx)
 	e->flags |= TCP_EP_ISS_KNOWN | TCP_EP_SEQ_KNOWN;
 	e->flags &= (uint8_t) ~(TCP_EP_FIN_SENT | TCP_EP_RTT_PENDING);
 	e->log_tail = 0;
+	tcp_holes_clear(ctx->table, ctx->flow, ctx->endpoint);
 	tcp_log_segment(ctx, t->seq, e->nxt, false);
 	tcp_rtt_start_if_idle(e, t->seq, ctx->us);
 	tcp_save_syn_options(ctx);
@@ -361,17 +362,31 @@ tcp_sent_keepalive_or_persist(struct tcp_segment_ctx *ctx, uint32_t length)
 	return true;
 }
 
+/* Bytes of a segment that begins below SND.NXT and were not captured before. */
+static uint32_t
+tcp_sent_fresh_bytes(struct tcp_segment_ctx *ctx)
+{
+	uint32_t seq = ctx->header->seq, payload_end = seq + ctx->payload_len;
+	uint32_t fresh = ctx->repeat.fresh < ctx->payload_len ? ctx->repeat.fresh : ctx->payload_len;
+	uint32_t beyond = tcp_seq_before(ctx->ep->nxt, payload_end) ? payload_end - ctx->ep->nxt : 0;
+	uint32_t filled = tcp_holes_fill(ctx, seq, payload_end - beyond);
+
+	if (fresh != ctx->payload_len)
+		fresh += beyond;
+	if (ctx->repeat.holes_known || fresh <= filled + beyond)
+		return filled + beyond;
+	tcp_holes_fill_forgotten(ctx, fresh - filled - beyond);
+	return fresh;
+}
+
 /* Processes a segment that begins below SND.NXT and ends at `end`. */
 static void
 tcp_sent_repeat(struct tcp_segment_ctx *ctx, uint32_t end)
 {
 	struct tcp_endpoint *e = ctx->ep;
-	uint32_t seq = ctx->header->seq, payload_end = seq + ctx->payload_len;
-	uint32_t fresh = ctx->repeat.fresh < ctx->payload_len ? ctx->repeat.fresh : ctx->payload_len;
+	uint32_t seq = ctx->header->seq;
 
-	if (tcp_seq_before(e->nxt, payload_end) && fresh != ctx->payload_len)
-		fresh += payload_end - e->nxt;
-	e->bytes += fresh;
+	e->bytes += tcp_sent_fresh_bytes(ctx);
 	/* Mid-stream, and no ACK was captured yet. */
 	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 && ctx->peer->segments_sent == 0 && tcp_seq_before(seq, e->una))
 		e->una = seq;
@@ -399,6 +414,8 @@ tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
 		/* The entry of a bare ACK beyond SND.NXT shows when the missing segments were overtaken. */
 		if (ctx->repeat.probed)
 			tcp_sent_take_probed_byte(ctx);
+		if (tcp_seq_before(e->nxt, t->seq))
+			tcp_holes_add(ctx, e->nxt, t->seq);
 		tcp_log_segment(ctx, t->seq, end, false);
 		e->bytes += ctx->payload_len;
 		if (length != 0)

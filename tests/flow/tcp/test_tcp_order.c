@@ -523,6 +523,171 @@ test_offsets_are_contiguous_in_mid_stream(void **state)
 	assert_true(sent.offset == 300 && sent.bytes == 100);
 }
 
+/* --- bytes that fill holes, however far back --- */
+
+#define STREAM_SEGMENTS 3000u
+#define STREAM_BYTES	(STREAM_SEGMENTS * 100)
+
+static bool captured[STREAM_BYTES];
+static uint64_t captured_bytes;
+static uint32_t chance_state;
+
+static uint32_t
+chance(uint32_t below)
+{
+	chance_state = chance_state * 1664525u + 1013904223u;
+	return (chance_state >> 8) % below;
+}
+
+/* A and B have the largest windows. */
+static void
+open_wide(void)
+{
+	struct test_segment s = segment_empty(A, TCP_SYN, 1000, 0);
+
+	s.wscale = 15;
+	tcp_fixture_feed(&t, s);
+	s = segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001);
+	s.wscale = 15;
+	tcp_fixture_feed(&t, s);
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1001));
+	memset(captured, 0, sizeof captured);
+	captured_bytes = 0;
+}
+
+/* Bytes [from, to) of A's stream are captured. */
+static void
+capture_stream(uint32_t from, uint32_t to, bool fin)
+{
+	struct test_segment s = segment_data(A, 1001 + from, 5001, to - from);
+	uint32_t i;
+
+	s.flags = (uint8_t)(s.flags | (fin ? TCP_FIN : 0));
+	s.ident = (uint16_t)chance(65536);
+	tcp_fixture_feed(&t, s);
+	LATER(1);
+	for (i = from; i < to; i++) {
+		captured_bytes += !captured[i];
+		captured[i] = true;
+	}
+}
+
+/* One segment of A in `one_in` is not captured; then any part of the stream is sent again, until all of it was
+ * captured. */
+static void
+lose_and_repeat(uint32_t seed, uint32_t first, uint32_t one_in)
+{
+	uint32_t i, from;
+
+	chance_state = seed;
+	for (i = first; i < STREAM_SEGMENTS; i++)
+		if (i == first || i == STREAM_SEGMENTS - 1 || chance(one_in) != 0)
+			capture_stream(i * 100, i * 100 + 100, i == STREAM_SEGMENTS - 1);
+	for (i = 0; i < 1000; i++) {
+		from = chance(STREAM_BYTES - 1001);
+		capture_stream(from, from + 1 + chance(1000), false);
+		assert_int_equal(t.flow->tcp[A].bytes, captured_bytes);
+	}
+	for (from = 0; from < STREAM_BYTES; from += 1000)
+		capture_stream(from, from + 1000, from + 1000 == STREAM_BYTES);
+	assert_int_equal(t.flow->tcp[A].bytes, STREAM_BYTES);
+	tcp_fixture_take_trace(&t);
+}
+
+static void
+test_holes_far_back_are_filled(void **state)
+{
+	uint32_t seed;
+
+	for (seed = 1; seed < 6; seed++) {
+		end(state);
+		begin(state);
+		open_wide();
+		lose_and_repeat(seed, 0, 8);
+	}
+}
+
+/* The beginning of the stream was sent before the capture. */
+static void
+test_holes_in_mid_stream_are_filled(void **state)
+{
+	(void)state;
+	memset(captured, 0, sizeof captured);
+	captured_bytes = 0;
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001 + 500 * 100, 5001));
+	lose_and_repeat(7, 500, 20);
+}
+
+/* The time to fill a hole counts from the data above it, not from the last 512 segments. */
+static void
+test_a_hole_far_back_is_no_reordering(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	open_wide();
+	capture_stream(100, 200, false);
+	LATER(200);
+	for (i = 2; i < 1000; i++)
+		tcp_fixture_feed(&t, segment_data(A, 1001 + i * 100, 5001, 100));
+	tcp_fixture_take_trace(&t);
+	capture_stream(0, 100, false);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	assert_int_equal(counters()->reordered_segments, 0);
+	assert_int_equal(t.flow->tcp[A].bytes, 100000);
+}
+
+/* More holes than are kept: those that are forgotten are found in the send log as far as it reaches, and no byte counts
+ * twice. */
+static void
+test_too_many_holes(void **state)
+{
+	uint64_t bytes;
+	uint32_t i;
+
+	(void)state;
+	open_wide();
+	for (i = 1; i < 1400; i += 2)
+		capture_stream(i * 100, i * 100 + 100, false);
+	for (i = 1398; i > 1398 - 2 * 512; i -= 2) {
+		capture_stream(i * 100, i * 100 + 100, false);
+		capture_stream(i * 100, i * 100 + 100, false);
+	}
+	assert_int_equal(t.flow->tcp[A].bytes, (700 + 512) * 100);
+	capture_stream(0, 100, false);
+	capture_stream(100, 200, false);
+	bytes = t.flow->tcp[A].bytes;
+	assert_in_range(bytes, (700 + 512) * 100, (700 + 513) * 100);
+	capture_stream(1400 * 100, 1401 * 100, false);
+	capture_stream(1402 * 100, 1403 * 100, false);
+	capture_stream(1401 * 100, 1402 * 100, false);
+	capture_stream(1401 * 100, 1402 * 100, false);
+	assert_int_equal(t.flow->tcp[A].bytes, bytes + 300);
+}
+
+/* A connection between others with holes: the lists and holes of those that ended are used again. */
+static void
+test_many_connections_with_holes(void **state)
+{
+	struct tcp_pools *pools = flow_table_tcp_pools(t.table);
+	uint32_t i, round;
+
+	(void)state;
+	for (round = 0; round < 3 * 4096 / 400; round++) {
+		open_wide();
+		for (i = 1; i < 800; i += 2)
+			capture_stream(i * 100, i * 100 + 100, false);
+		capture_stream(0, 100, false);
+		assert_int_equal(t.flow->tcp[A].bytes, 401 * 100);
+		tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 1001 + 800 * 100, 5001));
+		LATER(100000);
+		tcp_fixture_take_trace(&t);
+	}
+	assert_true(pools->hole_high_water < 4096);
+	assert_int_equal(pools->hole_list_high_water, 1);
+}
+
 /* A segment that fills a gap, and repeats bytes behind it: each byte counts once. */
 static void
 test_a_segment_that_fills_a_gap_and_overlaps(void **state)
@@ -706,6 +871,11 @@ main(void)
 		scenario(test_offsets_are_contiguous_in_spite_of_reordering),
 		scenario(test_offsets_are_contiguous_in_mid_stream),
 		scenario(test_a_segment_that_fills_a_gap_and_overlaps),
+		scenario(test_holes_far_back_are_filled),
+		scenario(test_holes_in_mid_stream_are_filled),
+		scenario(test_a_hole_far_back_is_no_reordering),
+		scenario(test_too_many_holes),
+		scenario(test_many_connections_with_holes),
 		scenario(test_the_fin_of_a_sender_that_is_not_captured),
 		scenario(test_a_window_probe_is_received_when_it_is_acknowledged),
 	};
