@@ -211,21 +211,34 @@ retransmit_update_state(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, cons
 	e->slow_reasons |= TCP_SLOW_LOSS;
 }
 
+/* The receiver had reported the data at SND.UNA by SACK, but an ACK since ends there: it has discarded what it had (RFC
+ * 2018 section 8), and the sender turns off what was reported. */
+static void
+retransmit_drop_reneged(const struct tcp_segment_ctx *ctx, struct tcp_loss *loss)
+{
+	if (loss->sacked_count != 0 && !tcp_seq_before(ctx->ep->una, loss->sacked[0].begin))
+		loss->sacked_count = 0;
+}
+
 void
 tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq)
 {
 	struct tcp_loss *loss = &loss_pool_acquire(ctx->table, ctx->flow)->end[ctx->endpoint];
 	struct tcp_endpoint *e = ctx->ep;
-	struct retransmit_evidence v = retransmit_collect_evidence(ctx, loss, seq, end_seq);
+	struct retransmit_evidence v;
 	bool syn = (ctx->header->flags & TCP_SYN) != 0;
-	struct retransmit_class class = syn ? retransmit_classify_syn(ctx) : retransmit_classify(ctx, loss, &v);
-	struct retransmission retransmission = {
+	struct retransmit_class class;
+	struct retransmission retransmission;
+	struct flow_event *event;
+
+	retransmit_drop_reneged(ctx, loss);
+	v = retransmit_collect_evidence(ctx, loss, seq, end_seq);
+	class = syn ? retransmit_classify_syn(ctx) : retransmit_classify(ctx, loss, &v);
+	retransmission = (struct retransmission){
 		.kind = class.kind,
 		.count = v.last.found ? v.last.count + 1 : 2,
 		.elapsed_us = v.elapsed_us,
 	};
-	struct flow_event *event;
-
 	e->flags |= TCP_EP_LAST_RETRANSMITTED;
 	tcp_count_retransmission(ctx->table, ctx->flow, ctx->endpoint);
 	record_count_resent(ctx->table, ctx->flow, class.kind);

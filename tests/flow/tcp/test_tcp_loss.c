@@ -185,6 +185,29 @@ test_timeouts_of_a_sender_whose_peer_is_not_captured(void **state)
 			    "A:timeout(retransmit) A:retransmit(timeout,2)");
 }
 
+/* B had all data but the first segment, and discards it: its ACK of the first ends where the data begins that it had
+ * reported (RFC 2018 section 8). */
+static void
+test_a_receiver_that_discards_what_it_reported(void **state)
+{
+	(void)state;
+	flight(5);
+	fastpath_finish_frame(&t, 10 * MILLISECONDS);
+	tcp_fixture_feed(&t, sack(1001, 1101, 1501));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 100));
+	fastpath_finish_frame(&t, 10 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1101));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+	fastpath_finish_frame(&t, 400 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	fastpath_finish_frame(&t, 10 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1201));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2) A:retransmit(fast,2)");
+}
+
 /* Also if the RTO expires again for the same segment: data that was sent only once before has arrived (RFC 5682). */
 static void
 test_a_spurious_timeout_twice(void **state)
@@ -568,6 +591,7 @@ main(void)
 		scenario(test_a_later_segment_has_arrived),
 		scenario(test_an_expired_rto_makes_it_a_timeout),
 		scenario(test_timeouts_of_a_sender_whose_peer_is_not_captured),
+		scenario(test_a_receiver_that_discards_what_it_reported),
 		scenario(test_a_spurious_timeout_twice),
 		scenario(test_an_overtaken_retransmission_ends_the_timeout),
 		scenario(test_a_timeout_beats_stale_evidence),
