@@ -279,3 +279,23 @@ tcp_rst_is_genuine(const struct tcp_segment_ctx *ctx)
 	       ((e->flags & TCP_EP_FIN_SENT) != 0 && seq == e->nxt - 1) || tcp_loss_rst_answers_data(ctx) ||
 	       tcp_seq_is_unsent_ack(ctx->table, ctx->flow, 1 - ctx->endpoint, seq);
 }
+
+/* --- after a RST --- */
+
+/* What was sent before a RST is captured this soon after it. */
+#define TCP_RESET_SETTLES_NS (NANOSECONDS / 4)
+
+bool
+tcp_goes_on_after_reset(struct flow_table *table, const struct flow *flow, unsigned sender, const struct tcp_layer *t,
+			uint64_t now)
+{
+	const struct tcp_endpoint *e = &flow->tcp[sender], *peer = &flow->tcp[1 - sender];
+	uint64_t keep_ns = flow_table_limits(table)->tcp_time_wait_ns / 2; /* as in tcp_flow_reclassify() */
+
+	return e->state == TCP_STATE_CLOSED && peer->state == TCP_STATE_CLOSED &&
+	       (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK &&
+	       (e->flags & peer->flags & TCP_EP_SEQ_KNOWN) != 0 && t->seq == e->nxt &&
+	       tcp_seq_in_ack_range(tcp_seq_max(e->rcv_nxt, e->last_ack_sent), t->ack, peer->nxt) &&
+	       peer->nxt - e->rcv_nxt < TCP_WINDOW_MAX &&
+	       deadline_add(now, keep_ns) >= deadline_add(flow->deadline, TCP_RESET_SETTLES_NS);
+}

@@ -51,6 +51,29 @@ tcp_endpoint_has_numbers(const struct tcp_endpoint *e)
 	return (e->flags & TCP_EP_SEQ_KNOWN) != 0 && e->state != TCP_STATE_NONE && e->state != TCP_STATE_CLOSED;
 }
 
+/* A passive endpoint of which nothing but the SYN was acknowledged: if it goes on after a RST it is another socket,
+ * made of the ACK of a SYN cookie that its peer repeats. */
+static inline bool
+tcp_is_new_socket(const struct tcp_endpoint *e)
+{
+	return (e->flags & (TCP_EP_ISS_KNOWN | TCP_EP_ACTIVE_OPEN | TCP_EP_FIN_SENT)) == TCP_EP_ISS_KNOWN &&
+	       e->una == e->iss + 1;
+}
+
+/* The state from which a closed endpoint that was not reset continues. */
+static inline void
+tcp_reopen(struct tcp_endpoint *e)
+{
+	e->state = (e->flags & TCP_EP_FIN_SENT) == 0 ? TCP_STATE_ESTABLISHED :
+		   e->una != e->nxt		      ? TCP_STATE_FIN_WAIT_1 :
+							TCP_STATE_FIN_WAIT_2;
+}
+
+/* Whether an endpoint of a connection that was reset acknowledges what its peer has sent since: they have a connection.
+ * Segments on their way when the RST was captured do not show it. */
+bool tcp_goes_on_after_reset(struct flow_table *table, const struct flow *flow, unsigned sender,
+			     const struct tcp_layer *t, uint64_t now);
+
 /* The reason why the receiver ignores the segment, ANOMALY_NONE if it does not.  `*resync`: its numbers are impossible,
  * but the last segment that was ignored confirms them: the capture has lost a window or more, and the numbers of both
  * endpoints are taken anew. */

@@ -39,6 +39,14 @@ tcp_sent_since(const struct flow *flow, unsigned endpoint, const struct tcp_endp
 	return (struct tcp_delivery){.bytes = to - from, .offset = tcp_stream_offset(flow, endpoint, from)};
 }
 
+/* Whether an endpoint that was reset goes on with its numbers. */
+static bool
+tcp_is_reopened(const struct tcp_endpoint *before, const struct tcp_endpoint *e)
+{
+	return (before->flags & TCP_EP_SEQ_KNOWN) != 0 && before->iss == e->iss && before->una != before->iss &&
+	       tcp_state_is_synchronized((enum tcp_state)e->state);
+}
+
 struct tcp_delivery
 tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before, uint32_t segment)
 {
@@ -46,7 +54,7 @@ tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoi
 	bool fin = (peer->flags & TCP_EP_FIN_SENT) != 0 && e->rcv_nxt == peer->nxt;
 	uint32_t to = e->rcv_nxt - fin, from = before->rcv_nxt - (flow->unreported >> endpoint & 1);
 
-	if (before->state == TCP_STATE_NONE || before->state == TCP_STATE_CLOSED ||
+	if (before->state == TCP_STATE_NONE || (before->state == TCP_STATE_CLOSED && !tcp_is_reopened(before, e)) ||
 	    before->state == TCP_STATE_SYN_SENT) {
 		/* It had no position in the stream yet: count from the beginning, or from this segment on. */
 		if (e->state == TCP_STATE_NONE || e->state == TCP_STATE_SYN_SENT || e->state == TCP_STATE_CLOSED)

@@ -206,6 +206,66 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	return flow;
 }
 
+/* --- after a reset --- */
+
+/* The endpoint of a new connection that continues the numbers of `old`.  `received`: what its peer had received of it
+ * when it was reset.  A new socket has no state until a segment is processed. */
+static void
+tcp_continue_endpoint(struct tcp_endpoint *e, const struct tcp_endpoint *old, uint32_t received)
+{
+	*e = *old;
+	e->slow_reasons = 0;
+	e->retransmitted = 0;
+	e->fin_unproven = 0;
+	e->log_tail = 0;
+	e->srtt_us = e->rttvar_us = 0;
+	e->flags &= (uint8_t)~(TCP_EP_RTT_PENDING | TCP_EP_LAST_RETRANSMITTED);
+	e->iss = received - 1;
+	e->bytes = e->nxt - received;
+	e->segments_sent = e->bytes != 0;
+	if (tcp_is_new_socket(old))
+		e->state = TCP_STATE_NONE;
+	else
+		tcp_reopen(e);
+}
+
+/* Another socket goes on with the numbers of one that was reset: its connection is another one, too. */
+static struct flow *
+tcp_flow_take_new_socket(struct flow_table *table, struct flow *old, const struct tcp_layer *t, unsigned sender,
+			 uint64_t now)
+{
+	const struct tcp_endpoint ends[2] = {old->tcp[0], old->tcp[1]};
+	struct record_origin origin = record_origin(table, old);
+	struct flow_cold cold = *flow_cold(table, old);
+	struct flow_key key = old->key;
+	uint32_t hash = old->hash;
+	uint8_t local = old->local, same_host = old->same_host, slow = old->slow;
+	struct flow *flow;
+	unsigned end;
+
+	tcp_flow_supersede(table, old, now);
+	flow = tcp_flow_create(table, t, &key, hash, sender, now);
+	flow->local = local & 3u;
+	flow->same_host = same_host & 1u;
+	flow->slow = slow & 1u;
+	record_set_origin(table, flow, origin);
+	for (end = 0; end < 2; end++) {
+		tcp_continue_endpoint(&flow->tcp[end], &ends[end], ends[1 - end].rcv_nxt);
+		flow_cold_set_syn_options(flow_cold(table, flow), end, flow_cold_wscale(&cold, end),
+					  flow_cold_has_timestamps(&cold));
+		flow_cold(table, flow)->syn_mss[end] = cold.syn_mss[end];
+	}
+	return flow;
+}
+
+static bool
+tcp_flow_has_new_socket(struct flow_table *table, const struct flow *flow, unsigned sender, const struct tcp_layer *t,
+			uint64_t now)
+{
+	return tcp_goes_on_after_reset(table, flow, sender, t, now) &&
+	       (tcp_is_new_socket(&flow->tcp[0]) || tcp_is_new_socket(&flow->tcp[1]));
+}
+
 /* --- lookup --- */
 
 /* Not inlined: few segments need it. */
@@ -213,6 +273,8 @@ static __attribute__((noinline)) struct flow *
 tcp_flow_take_syn(struct flow_table *table, struct flow *flow, const struct packet *packet, unsigned sender,
 		  uint64_t now)
 {
+	if (tcp_flow_has_new_socket(table, flow, sender, &packet->tcp, now))
+		return tcp_flow_take_new_socket(table, flow, &packet->tcp, sender, now);
 	switch (tcp_classify_incarnation(table, flow, sender, &packet->tcp, now)) {
 	case SYN_OF_FLOW:
 		break;
@@ -240,7 +302,7 @@ flow_table_lookup_tcp(struct flow_table *table, const struct packet *packet, con
 	if (__builtin_expect(flow != NULL, 1)) {
 		if (!tcp_timestamps_are_valid(flow, now))
 			flow->tcp[0].ts_recent = flow->tcp[1].ts_recent = 0;
-		if (__builtin_expect((t->flags & TCP_SYN) == 0 &&
+		if (__builtin_expect((t->flags & TCP_SYN) == 0 && flow->tcp[sender].state != TCP_STATE_CLOSED &&
 				     (flow->tcp[sender].slow_reasons & TCP_SLOW_UNDECIDED) == 0, 1)) {
 			flow->last_seen = now;
 			return flow;

@@ -147,7 +147,7 @@ void tcp_loss_clear_deferred_fin(struct flow_table *table, struct flow *flow, un
  * for a busy socket if their options agree (tcp_add_to_backlog). */
 bool tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx);
 
-/* The endpoint, in FIN_WAIT_1, has received new data: a closed socket answers it with a RST. */
+/* The endpoint, in FIN_WAIT_1 or with an unproven FIN, has received new data: a closed socket answers it with a RST. */
 void tcp_loss_set_unanswered_data(struct tcp_segment_ctx *ctx);
 
 /* The endpoint is no longer in FIN_WAIT_1. */

@@ -239,7 +239,8 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 	tcp_restart_time_wait(ctx);
 	if (!tcp_seq_in_window(ctx, length) || !tcp_received_ack(ctx))
 		return;
-	if (e->state == TCP_STATE_FIN_WAIT_1 && !tcp_endpoint_fin_is_acked(e) && ctx->payload_len != 0 &&
+	if ((e->state == TCP_STATE_FIN_WAIT_1 || (e->state == TCP_STATE_ESTABLISHED && e->fin_unproven)) &&
+	    !tcp_endpoint_fin_is_acked(e) && ctx->payload_len != 0 &&
 	    tcp_seq_before(e->rcv_nxt, t->seq + ctx->payload_len))
 		tcp_loss_set_unanswered_data(ctx);
 	tcp_received_sequence_space(ctx);

@@ -78,6 +78,18 @@ tcp_record_reset(struct flow_table *table, const struct flow *flow, unsigned by)
 	record_set_reset(table, flow, by, refused, e->state);
 }
 
+/* The endpoint is closed by a RST.  It may have acknowledged all that its peer has sent until now: only an ACK beyond
+ * shows that it goes on (tcp_goes_on_after_reset()). */
+static void
+tcp_mark_reset(struct flow *flow, unsigned endpoint)
+{
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+	const struct tcp_endpoint *peer = &flow->tcp[1 - endpoint];
+
+	if ((peer->flags & TCP_EP_SEQ_KNOWN) != 0)
+		e->last_ack_sent = tcp_seq_max(e->last_ack_sent, peer->nxt);
+}
+
 void
 tcp_apply_input(struct tcp_segment_ctx *ctx, enum tcp_input input)
 {
@@ -98,6 +110,8 @@ tcp_apply_input(struct tcp_segment_ctx *ctx, enum tcp_input input)
 		}
 	}
 	tcp_enter_state(ctx, next);
+	if (input == TCP_INPUT_SEND_RST || input == TCP_INPUT_RECV_RST)
+		tcp_mark_reset(ctx->flow, ctx->endpoint);
 }
 
 void
@@ -120,6 +134,20 @@ tcp_deferral_ns(const struct flow_table *table, const struct tcp_endpoint *peer)
 	return trips < least ? least : trips > TCP_DEFERRAL_MAX_NS ? TCP_DEFERRAL_MAX_NS : trips;
 }
 
+/* An open socket acknowledges data that comes before the ACK of its FIN; a closed one is busy with the data that came
+ * with it until it answers. */
+static uint64_t
+tcp_wait_ns(const struct flow_table *table, const struct flow *flow, unsigned endpoint, unsigned reason)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint];
+
+	if (tcp_syn_ack_is_deferred(e))
+		return TCP_SYN_ACK_DEFERRAL_NS;
+	if (reason == TCP_SLOW_FIN_ACK_DEFERRED && tcp_fin_ack_is_deferred(e))
+		return TCP_DEFERRAL_MAX_NS;
+	return tcp_deferral_ns(table, &flow->tcp[1 - endpoint]);
+}
+
 static enum tcp_input
 tcp_deferred_input(const struct tcp_endpoint *e, unsigned reason)
 {
@@ -135,9 +163,7 @@ tcp_defer(struct flow_table *table, struct flow *flow, unsigned endpoint, unsign
 
 	e->flags &= (uint8_t)~TCP_EP_RTT_PENDING;
 	e->slow_reasons |= (uint8_t)reason;
-	e->wait_until =
-	    deadline_add(now, tcp_syn_ack_is_deferred(e) ? TCP_SYN_ACK_DEFERRAL_NS
-							 : tcp_deferral_ns(table, &flow->tcp[1 - endpoint]));
+	e->wait_until = deadline_add(now, tcp_wait_ns(table, flow, endpoint, reason));
 }
 
 void
@@ -174,12 +200,14 @@ tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		tcp_record_reset(table, flow, 1 - endpoint);
 	if (flow_table_omits_states(table)) {
 		tcp_endpoint_set_state(table, flow, endpoint, next, ts);
-		return;
+	} else {
+		event = flow_events_add(events, EVENT_TCP_STATE_CHANGE, endpoint, ts);
+		event->tcp_before = *e;
+		tcp_endpoint_set_state(table, flow, endpoint, next, ts);
+		event->tcp_after = *e;
 	}
-	event = flow_events_add(events, EVENT_TCP_STATE_CHANGE, endpoint, ts);
-	event->tcp_before = *e;
-	tcp_endpoint_set_state(table, flow, endpoint, next, ts);
-	event->tcp_after = *e;
+	if (input == TCP_INPUT_RECV_RST)
+		tcp_mark_reset(flow, endpoint);
 }
 
 void

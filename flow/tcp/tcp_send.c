@@ -55,16 +55,33 @@ tcp_init_send_sequence(struct tcp_segment_ctx *ctx)
 	tcp_save_syn_options(ctx);
 }
 
+/* A passive endpoint that was reset answers the SYN that its peer repeats: the listener has made another socket. */
+static void
+tcp_sent_syn_ack_after_reset(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_endpoint *peer = ctx->peer;
+	struct tcp_endpoint *e = ctx->ep;
+
+	if (e->state != TCP_STATE_CLOSED || (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ||
+	    peer->state != TCP_STATE_SYN_SENT || !tcp_seq_in_ack_range(peer->iss, ctx->header->ack, peer->nxt))
+		return;
+	e->state = ctx->before.state = TCP_STATE_LISTEN;
+	e->flags &= (uint8_t)~TCP_EP_ISS_KNOWN;
+}
+
 static void
 tcp_sent_syn(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
 	bool answers = (t->flags & TCP_ACK) != 0;
+	bool new_iss;
+
+	if (answers)
+		tcp_sent_syn_ack_after_reset(ctx);
 	/* A listener without state for its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another
 	 * ISN. */
-	bool new_iss = (e->flags & TCP_EP_ISS_KNOWN) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
-
+	new_iss = (e->flags & TCP_EP_ISS_KNOWN) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
 	if (t->seq != e->iss && (!new_iss || tcp_state_is_synchronized((enum tcp_state)e->state)))
 		return;
 	if (new_iss) {
@@ -399,6 +416,45 @@ tcp_sent_repeat(struct tcp_segment_ctx *ctx, uint32_t end)
 	}
 }
 
+/* --- after a reset --- */
+
+/* The endpoint of a connection that continues one that was reset is a new socket (tcp_continue_endpoint()): it has
+ * received the ACK of its SYN. */
+static void
+tcp_open_new_socket(struct tcp_segment_ctx *ctx, unsigned endpoint)
+{
+	struct tcp_endpoint *e = &ctx->flow->tcp[endpoint];
+
+	if (e->state != TCP_STATE_NONE || (e->flags & TCP_EP_ISS_KNOWN) == 0)
+		return;
+	e->state = TCP_STATE_LISTEN;
+	tcp_change_state(ctx->table, ctx->flow, endpoint, TCP_INPUT_SEND_SYN_ACK, ctx->now, ctx->events);
+	flow_events_add(ctx->events, EVENT_TCP_ACCEPT_ESTABLISHED, endpoint, ctx->now);
+	tcp_change_state(ctx->table, ctx->flow, endpoint, TCP_INPUT_RECV_ACK_OF_SYN, ctx->now, ctx->events);
+	ctx->changed = true;
+}
+
+/* A segment of an endpoint that was reset, but goes on: nothing had closed it, so nothing is reported. */
+static void
+tcp_sent_after_reset(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_layer *t = ctx->header;
+	const struct tcp_endpoint *peer = ctx->peer;
+	struct tcp_endpoint *e = ctx->ep;
+
+	tcp_open_new_socket(ctx, 0);
+	tcp_open_new_socket(ctx, 1);
+	if (e->state == TCP_STATE_CLOSED && peer->state == TCP_STATE_SYN_RECEIVED &&
+	    (e->flags & TCP_EP_ACTIVE_OPEN) != 0 && e->una == e->iss && t->seq == e->nxt && t->ack == peer->nxt) {
+		e->state = TCP_STATE_SYN_SENT; /* the RST answered a SYN,ACK that it did not accept */
+	} else if (tcp_goes_on_after_reset(ctx->table, ctx->flow, ctx->endpoint, t, ctx->now)) {
+		tcp_reopen(&ctx->flow->tcp[0]);
+		tcp_reopen(&ctx->flow->tcp[1]);
+		ctx->changed = true;
+	}
+	ctx->before = *e;
+}
+
 /* Processes sent sequence space: [seq, seq + length), or a bare ACK beyond everything captured so far. */
 static void
 tcp_sent_sequence_space(struct tcp_segment_ctx *ctx, uint32_t length)
@@ -478,8 +534,10 @@ tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
 	if (t->seq == ctx->ep->nxt + 1)
 		tcp_prove_fin(ctx);
 	else if (t->seq == ctx->ep->nxt && (t->flags & TCP_FIN) == 0 &&
-		 (ctx->payload_len != 0 || tcp_seq_in_ack_range(ctx->ep->last_ack_sent, t->ack, ctx->peer->nxt)))
+		 (ctx->payload_len != 0 || tcp_seq_in_ack_range(ctx->ep->last_ack_sent, t->ack, ctx->peer->nxt))) {
 		tcp_drop_unproven_fin(ctx);
+		tcp_loss_clear_unanswered_data(ctx->table, ctx->flow, ctx->endpoint);
+	}
 }
 
 static void
@@ -489,6 +547,8 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 	struct tcp_endpoint *e = ctx->ep;
 	uint32_t length = ctx->payload_len + ((t->flags & TCP_FIN) != 0);
 
+	if (e->state == TCP_STATE_CLOSED || e->state == TCP_STATE_NONE || ctx->peer->state == TCP_STATE_NONE)
+		tcp_sent_after_reset(ctx);
 	if (e->state == TCP_STATE_NONE && !tcp_pick_up_midstream(ctx))
 		return;
 	tcp_sent_apply_fin_ack(ctx);

@@ -154,6 +154,36 @@ test_data_resets_a_closed_socket_behind_the_ack_of_its_fin(void **state)
 	expect("A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>CLOSED");
 }
 
+/* A is busy: it answers late, but an open socket acknowledges data within 200 ms. */
+static void
+test_data_resets_a_closed_socket_late(void **state)
+{
+	(void)state;
+	close_before_data();
+	t.now += 40 * MILLISECONDS;
+	feed(A, TCP_RST, 1001, 0, 0);
+	expect("A:FIN_WAIT_1>CLOSED");
+	begin_again();
+	close_before_data();
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
+	expect("A:FIN_WAIT_1>FIN_WAIT_2");
+}
+
+/* A's FIN acknowledges bytes that were not captured, so it is proved only by B's ACK of it. */
+static void
+test_data_resets_a_closed_socket_with_an_unproven_fin(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5301, 0);
+	feed(B, TCP_ACK, 5301, 1001, 100);
+	feed(B, TCP_ACK, 5401, 1002, 100);
+	expect("B:ESTABLISHED>CLOSE_WAIT A:ESTABLISHED>FIN_WAIT_1");
+	feed(A, TCP_RST, 1001, 0, 0);
+	expect("A:FIN_WAIT_1>CLOSED");
+}
+
 /* A closes with a FIN on its last data.  B's data, sent before, has an ACK number below A's data; B's ACK of `ack` and
  * more data are captured before A's answer. */
 static void
@@ -713,6 +743,104 @@ test_a_repeated_fin_does_not_raise_the_timestamp(void **state)
 	assert_int_equal(t.flow->tcp[B].ts_recent, 5300);
 }
 
+/* --- after a reset --- */
+
+/* B resets the connection; A does not receive the RST, goes on, and its segment makes a new socket of B. */
+static void
+test_a_new_socket_goes_on_after_a_reset(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(A, TCP_ACK, 1001, 5001, 1);
+	feed(B, TCP_ACK, 5001, 1002, 0);
+	feed(B, TCP_RST | TCP_ACK, 5001, 1002, 0);
+	fastpath_finish_frame(&t, 3000 * MILLISECONDS);
+	expect("B:ESTABLISHED>CLOSED A:ESTABLISHED>CLOSED");
+	feed(A, TCP_ACK, 1002, 5001, 4);
+	expect("");
+	feed(B, TCP_ACK, 5001, 1006, 0);
+	expect("B:LISTEN>SYN_RECEIVED B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+	assert_int_equal(t.flow->tcp[A].state, TCP_STATE_ESTABLISHED);
+	assert_int_equal(t.flow->tcp[A].bytes, 4);
+	feed(A, TCP_FIN | TCP_ACK, 1006, 5001, 0);
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1007, 0);
+	feed(A, TCP_ACK, 1007, 5002, 0);
+	expect("A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>LAST_ACK A:FIN_WAIT_1>FIN_WAIT_2 "
+	       "A:FIN_WAIT_2>TIME_WAIT B:LAST_ACK>CLOSED");
+}
+
+/* The first segment captured after it is one of the new socket with data, which A acknowledges. */
+static void
+test_a_new_socket_that_sends_first(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_RST | TCP_ACK, 5001, 1001, 0);
+	fastpath_finish_frame(&t, 3000 * MILLISECONDS);
+	feed(A, TCP_ACK, 1001, 5001, 0);
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	tcp_fixture_take_trace(&t);
+	feed(A, TCP_ACK, 1001, 5101, 0);
+	expect("B:LISTEN>SYN_RECEIVED B:accept-established B:SYN_RECEIVED>ESTABLISHED");
+	assert_int_equal(t.flow->tcp[A].state, TCP_STATE_ESTABLISHED);
+	assert_int_equal(t.flow->tcp[B].bytes, 100);
+}
+
+/* B has sent data that A acknowledged, so no SYN cookie makes a new socket: neither end was closed. */
+static void
+test_ends_that_ignored_a_reset(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_ACK, 5001, 1001, 100);
+	feed(A, TCP_ACK, 1001, 5101, 0);
+	feed(B, TCP_RST, 5101, 0, 0);
+	fastpath_finish_frame(&t, 3000 * MILLISECONDS);
+	expect("B:ESTABLISHED>CLOSED A:ESTABLISHED>CLOSED");
+	feed(A, TCP_ACK, 1001, 5101, 10);
+	feed(B, TCP_ACK, 5101, 1011, 0);
+	feed(B, TCP_FIN | TCP_ACK, 5101, 1011, 0);
+	feed(A, TCP_ACK, 1011, 5102, 0);
+	expect("B:ESTABLISHED>FIN_WAIT_1 A:ESTABLISHED>CLOSE_WAIT B:FIN_WAIT_1>FIN_WAIT_2");
+}
+
+/* What was on its way when the RST was captured proves nothing, and neither does a RST that answers what follows. */
+static void
+test_segments_around_a_reset_open_nothing(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_RST, 5001, 0, 0);
+	feed(A, TCP_ACK, 1001, 5001, 10);
+	feed(B, TCP_ACK, 5001, 1011, 0);
+	fastpath_finish_frame(&t, 3000 * MILLISECONDS);
+	feed(B, TCP_ACK, 5001, 1011, 0);
+	feed(A, TCP_ACK, 1011, 5001, 10);
+	feed(B, TCP_RST, 5001, 0, 0);
+	expect("B:ESTABLISHED>CLOSED A:ESTABLISHED>CLOSED");
+}
+
+/* A does not accept the SYN,ACK: it answers with a RST, and is in SYN_SENT still. */
+static void
+test_a_reset_of_an_unacceptable_syn_ack(void **state)
+{
+	(void)state;
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 4000, 1001, 0);
+	feed(A, TCP_RST, 1001, 0, 0);
+	fastpath_finish_frame(&t, 1000 * MILLISECONDS);
+	tcp_fixture_take_trace(&t);
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(A, TCP_ACK, 1001, 5001, 10);
+	assert_non_null(strstr(t.trace, "A:CLOSED>SYN_SENT"));
+	assert_non_null(strstr(t.trace, "B:LISTEN>SYN_RECEIVED"));
+	assert_non_null(strstr(t.trace, "A:SYN_SENT>ESTABLISHED B:accept-established B:SYN_RECEIVED>ESTABLISHED"));
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1011);
+	assert_int_equal(t.illegal, 0);
+	tcp_fixture_take_trace(&t);
+}
+
 /* --- back to the fast path --- */
 
 /* A receiver that sends nothing but ACKs. */
@@ -908,6 +1036,8 @@ main(void)
 		all(test_a_reset_with_the_number_of_a_fin_that_waits),
 		all(test_data_resets_a_closed_socket_before_the_ack_of_its_fin),
 		all(test_data_resets_a_closed_socket_behind_the_ack_of_its_fin),
+		all(test_data_resets_a_closed_socket_late),
+		all(test_data_resets_a_closed_socket_with_an_unproven_fin),
 		all(test_data_resets_a_closed_socket_before_the_ack_of_its_data),
 		all(test_data_does_not_reset_a_socket_that_reads),
 		all(test_the_ack_of_a_fin_behind_data_without_an_answer),
@@ -930,6 +1060,11 @@ main(void)
 		all(test_a_fin_that_acknowledges_unsent_data),
 		all(test_a_fin_behind_missing_frames),
 		all(test_old_timestamps),
+		all(test_a_new_socket_goes_on_after_a_reset),
+		all(test_a_new_socket_that_sends_first),
+		all(test_ends_that_ignored_a_reset),
+		all(test_segments_around_a_reset_open_nothing),
+		all(test_a_reset_of_an_unacceptable_syn_ack),
 		all(test_timestamps_expire),
 		all(test_timestamps_do_not_fall),
 		all(test_old_segments_do_not_raise_the_timestamp),
