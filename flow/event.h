@@ -10,7 +10,7 @@
 enum flow_event_kind {
 	EVENT_TCP_CONNECT_REQUEST,     /* first SYN of an active open */
 	EVENT_TCP_CONNECT_ESTABLISHED, /* active open done */
-	EVENT_TCP_CONNECT_REFUSED,     /* RST with ACK received in SYN_SENT */
+	EVENT_TCP_CONNECT_REFUSED,     /* RST with ACK, or an ICMP error, received in SYN_SENT */
 	EVENT_TCP_ACCEPT_ESTABLISHED,  /* passive open done */
 	EVENT_TCP_ACCEPT_REFUSED,      /* a SYN was answered with RST */
 	EVENT_TCP_STATE_CHANGE,	       /* `tcp_before` is the previous state, the endpoint holds the present one */

@@ -44,7 +44,7 @@ const noneSlow = (gain, word, bound) => gain.number ? `No ${word} took longer th
 	`${duration(Math.round(gain.mean * 1e6))}.` : `No ${word} was measured.`;
 
 function liveVerdict(from, to) {
-	const refused = ended(from, to, "refused"), silent = ended(from, to, "no-answer");
+	const refused = ended(from, to, "refused"), silent = ended(from, to, "no-answer") + ended(from, to, "unreachable");
 	const client = ended(from, to, "reset-by-client"), server = ended(from, to, "reset-by-server");
 	const resent = growth(from, to, "tcp_retransmissions_total"), windows = growth(from, to, "tcp_zero_windows_total");
 	const kind = name => growth(from, to, `tcp_retransmissions_total{kind="${name}"}`);
@@ -124,7 +124,7 @@ function takeLive(values, connections, time) {
 		bytes: perSecond((a, b) => growth(a, b, "bytes_total")) }];
 	data.states = { opening: now(["syn-sent", "syn-received"]), open: now(["established", "close-wait"]),
 		closed: perSecond((a, b) => ended(a, b, "fin")), failed: perSecond((a, b) => ["reset-by-client", "reset-by-server", "refused",
-			"no-answer"].reduce((sum, reason) => sum + ended(a, b, reason), 0)) };
+			"unreachable", "no-answer"].reduce((sum, reason) => sum + ended(a, b, reason), 0)) };
 	data.verdict = liveVerdict(from, last);
 	rows.splice(0, rows.length, ...connections.map(connection => liveRow(connection, from.time, last.time))
 		.sort((a, b) => b.start - a.start));

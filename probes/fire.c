@@ -410,13 +410,23 @@ emitter_etherinfo(struct emitter *e)
 	return &e->ether;
 }
 
+static bool
+emitter_packet_is_icmp(const struct packet *packet)
+{
+	return packet->transport == TRANSPORT_ICMP || packet->transport == TRANSPORT_ICMPV6;
+}
+
 static const struct tcpinfo *
 emitter_tcpinfo(struct emitter *e)
 {
-	if (e->packet == NULL || e->packet->transport != TRANSPORT_TCP)
+	if (e->packet == NULL || (e->packet->transport != TRANSPORT_TCP && !emitter_packet_is_icmp(e->packet)))
 		return NULL;
-	if (emitter_needs_build(e, BUILT_TCP))
+	if (!emitter_needs_build(e, BUILT_TCP))
+		return &e->tcp;
+	if (e->packet->transport == TRANSPORT_TCP)
 		args_tcpinfo(&e->tcp, e->packet);
+	else
+		args_tcpinfo_of_error(&e->tcp, &e->packet->icmp);
 	return &e->tcp;
 }
 

@@ -331,13 +331,14 @@ provider netobs {
 	    : (nobs_pktinfo_t *pkt, nobs_csinfo_t *cs, nobs_ipinfo_t *ip, nobs_tcpsinfo_t *tcps, nobs_tcpinfo_t *tcp);
 
 	/*
-	 * An active open is refused: a reset with ACK is received in state-syn-sent.
+	 * An active open is refused: a reset with ACK, or an ICMP error that ends the attempt, is received in
+	 * state-syn-sent.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the endpoint that connects
 	 * args[2] ipinfo_t *: source, destination and size
 	 * args[3] tcpsinfo_t *: that endpoint
-	 * args[4] tcpinfo_t *: the TCP header
+	 * args[4] tcpinfo_t *: the TCP header; with an ICMP error tcp_sport and tcp_dport as of an answer, the rest 0
 	 */
 	probe tcp__connect__refused(netobs_pktinfo_t *pkt, netobs_csinfo_t *cs, netobs_ipinfo_t *ip,
 		netobs_tcpsinfo_t *tcps, netobs_tcpinfo_t *tcp)

@@ -18,6 +18,7 @@ record_tally_add(struct record_tally *tally, const struct connrec *record)
 	tally->udp += record->cr_protocol == IPPROTO_UDP;
 	tally->sctp += record->cr_protocol == IPPROTO_SCTP;
 	tally->refused += strcmp(record->cr_reason, "refused") == 0;
+	tally->unreachable += strcmp(record->cr_reason, "unreachable") == 0;
 	tally->unanswered += strcmp(record->cr_reason, "no-answer") == 0;
 	tally->reset += strncmp(record->cr_reason, reset_by, sizeof reset_by - 1) == 0;
 }
@@ -46,6 +47,7 @@ record_tally_format(const struct record_tally *tally, uint64_t limit, char text[
 	separator = record_tally_append(text, separator, tally->udp, "UDP");
 	(void)record_tally_append(text, separator, tally->sctp, "SCTP");
 	separator = record_tally_append(text, "; ", tally->refused, "refused");
+	separator = record_tally_append(text, separator, tally->unreachable, "unreachable");
 	separator = record_tally_append(text, separator, tally->unanswered, "no-answer");
 	(void)record_tally_append(text, separator, tally->reset, "reset");
 	used = strlen(text);

@@ -2,7 +2,7 @@
 /*
  * Counts the connections of a table, for a line below it:
  *
- *	155 connections: 80 TCP, 75 UDP; 2 refused, 1 no-answer, 12 reset; 8 of 155 lines shown
+ *	155 connections: 80 TCP, 75 UDP; 2 refused, 3 unreachable, 1 no-answer, 12 reset; 8 of 155 lines shown
  */
 #ifndef NETOBS_RECORDS_RECORD_TALLY_H
 #define NETOBS_RECORDS_RECORD_TALLY_H
@@ -18,7 +18,7 @@ struct record_tally {
 	uint64_t lines;	      /* records, those of open connections included */
 	uint64_t connections; /* records of ends: one for each connection */
 	uint64_t tcp, udp, sctp;
-	uint64_t refused, unanswered, reset;
+	uint64_t refused, unreachable, unanswered, reset;
 };
 
 void record_tally_add(struct record_tally *tally, const struct connrec *record);

@@ -493,6 +493,19 @@ observe_find_quoted_flow(struct observer *o, struct packet_work *work)
 	work->sender = 1 - quoted_sender;
 }
 
+/* An ICMP error that its receiver accepts may end the attempt that it quotes. */
+static void
+observe_icmp_error_received(struct observer *o, const struct packet_work *work)
+{
+	struct flow_events events;
+
+	if (work->flow == NULL || checksum_verify(&work->packet) == CHECKSUM_BAD)
+		return;
+	events.count = 0;
+	tcp_icmp_received(o->flows, work->flow, 1 - work->sender, &work->packet, o->clock.now, &events);
+	observe_emit_events(o, work->flow, &events);
+}
+
 static void
 observe_transport_sent(struct observer *o, struct packet_work *work, struct locality locality)
 {
@@ -544,6 +557,7 @@ observe_transport_received(struct observer *o, struct packet_work *work, struct 
 	case TRANSPORT_ICMPV6:
 		if (locality.fire_receive && !locality.foreign)
 			fire_icmp_receive(o->emitter, work->flow, 1 - work->sender);
+		observe_icmp_error_received(o, work);
 		return;
 	case TRANSPORT_NONE:
 		if (work->packet.network == NETWORK_ARP && locality.fire_receive && !locality.foreign)

@@ -271,7 +271,8 @@ const struct counter_row counters_table[] = {
 	 .metric = "connections_ended_total", .label = "proto=\"tcp\",reason",
 	 .metric_help = "Connections and UDP streams that have ended, by reason (cr_reason of netobs(7)).",
 	 .help = "TCP connections that have ended, by reason: fin, reset-by-client, reset-by-server, refused, "
-		 "no-answer (the attempt timed out), idle or evicted; see cr_reason in netobs(7).",
+		 "unreachable (an ICMP error), no-answer (the attempt timed out), idle or evicted; see cr_reason in "
+		 "netobs(7).",
 	 .advice = "Many of refused: a service is down, or a scan.  Many of no-answer: a host is down, a firewall "
 		   "drops packets, or a SYN flood."},
 	{.group = "ended.udp.", FIELD(records.ended[FLOW_UDP]), IF_NONZERO,

@@ -36,6 +36,7 @@ enum record_bit {
 	RECORD_RESET = 0x0800,	       /* endpoint 0 has reset the connection; the next bit: endpoint 1 */
 	RECORD_REFUSED_ATTEMPT = 0x2000, /* the reset answered the attempt */
 	RECORD_DOWN = 0x4000,	       /* SCTP: an endpoint has left the association */
+	RECORD_UNREACHED = 0x4000,     /* TCP: an ICMP error answered the attempt */
 	RECORD_HANDSHAKE = 0x8000,     /* handshake_us is known */
 };
 

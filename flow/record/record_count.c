@@ -250,6 +250,13 @@ record_set_reset(struct flow_table *table, const struct flow *flow, unsigned by,
 }
 
 void
+record_set_unreached(struct flow_table *table, const struct flow *flow)
+{
+	if (table->records.entries != NULL)
+		record_of(table, flow)->bits |= RECORD_UNREACHED;
+}
+
+void
 record_set_down(struct flow_table *table, const struct flow *flow)
 {
 	if (table->records.entries != NULL)

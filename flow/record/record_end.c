@@ -12,6 +12,7 @@ record_reason_name(enum record_reason reason)
 	    [RECORD_RESET_BY_CLIENT] = "reset-by-client",
 	    [RECORD_RESET_BY_SERVER] = "reset-by-server",
 	    [RECORD_REFUSED] = "refused",
+	    [RECORD_UNREACHABLE] = "unreachable",
 	    [RECORD_NO_ANSWER] = "no-answer",
 	    [RECORD_IDLE] = "idle",
 	    [RECORD_EVICTED] = "evicted",
@@ -63,6 +64,8 @@ record_refine_reason(const struct flow *flow, const struct flow_record *record, 
 		return reason;
 	if ((record->bits & RECORD_REFUSED_ATTEMPT) != 0)
 		return RECORD_REFUSED;
+	if (flow->kind == FLOW_TCP && (record->bits & RECORD_UNREACHED) != 0)
+		return RECORD_UNREACHABLE;
 	if (resets != 0)
 		return (resets >> client & 1) != 0 ? RECORD_RESET_BY_CLIENT : RECORD_RESET_BY_SERVER;
 	if (flow->kind == FLOW_TCP && (flow->tcp[0].flags & flow->tcp[1].flags & TCP_EP_FIN_SENT) != 0)

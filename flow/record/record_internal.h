@@ -92,6 +92,9 @@ void record_complete_handshake(struct flow_table *table, const struct flow *flow
  * had before. */
 void record_set_reset(struct flow_table *table, const struct flow *flow, unsigned by, bool refused, uint8_t state);
 
+/* TCP: an ICMP error has ended the attempt. */
+void record_set_unreached(struct flow_table *table, const struct flow *flow);
+
 /* SCTP: an endpoint has left the association. */
 void record_set_down(struct flow_table *table, const struct flow *flow);
 

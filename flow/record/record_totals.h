@@ -14,6 +14,7 @@ enum record_reason {
 	RECORD_RESET_BY_CLIENT,
 	RECORD_RESET_BY_SERVER,
 	RECORD_REFUSED,		/* the attempt was answered with RST, or ABORT for SCTP */
+	RECORD_UNREACHABLE,	/* the attempt was answered with an ICMP error */
 	RECORD_NO_ANSWER,	/* the attempt was never answered */
 	RECORD_IDLE,		/* an idle timeout ended it, or its ends have begun another connection */
 	RECORD_EVICTED,		/* its flow was evicted: the table was full */

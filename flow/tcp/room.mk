@@ -10,6 +10,7 @@ libflow_a_SOURCES += \
 	%D%/tcp_fastpath.h \
 	%D%/tcp_flow.c \
 	%D%/tcp_holes.c \
+	%D%/tcp_icmp.c \
 	%D%/tcp_incarnation.c \
 	%D%/tcp_loss.c \
 	%D%/tcp_loss.h \

@@ -26,6 +26,12 @@ enum anomaly tcp_segment_received(struct flow_table *table, struct flow *flow, u
 enum anomaly tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver,
 			       const struct packet *packet);
 
+/* Endpoint `endpoint` of `flow` has received an ICMP error about a segment of it.  An attempt to connect ends as in
+ * Linux if the error is one that Linux passes on, and quotes a number of the attempt: EVENT_TCP_CONNECT_REFUSED and the
+ * state change are added to `*events`.  In other states nothing changes. */
+void tcp_icmp_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
+		       uint64_t now, struct flow_events *events);
+
 /* The capture has ended: every FIN or RST that still waits for its receiver's acknowledgement
  * (flow_limits.tcp_reply_ns) takes effect now.  State changes are reported through the table's callback. */
 void tcp_flush_deferred(struct flow_table *table);

@@ -30,7 +30,8 @@ enum {
  *  LISTEN        Exists only between two inputs.  RFC 9293 also allows it to send a SYN.
  *  SYN_SENT      SYN in: simultaneous open.  SYN,ACK in, or any ACK out if the SYN,ACK was not captured: established.
  *                SYN,ACK out: it has received a SYN.  An ACK in without SYN has no effect (RFC 9293 3.10.7.3).  RST in:
- *                refused; the caller has checked that it acknowledges the SYN.
+ *                refused; the caller has checked that it acknowledges the SYN.  An ICMP error about the SYN ends the
+ *                attempt as in Linux; in other states it has no effect (RFC 5461).
  *  SYN_RECEIVED  An ACK of its SYN in, or a segment out that requires one: established.  A bare ACK out only answers a
  *                duplicate.  FIN out: closed before the ACK came, which RFC 9293 allows and TCP Fast Open does.  A
  *                passive open that is reset ends here; the listening socket is a different one.
@@ -46,20 +47,20 @@ enum {
  * captured.
  */
 const uint8_t tcp_transitions[TCP_STATE_COUNT][TCP_INPUT_COUNT] = {
-	/*                          sent                            received                            happened
-	 *                          SYN S,A     ACK opn FIN RST     SYN S,A dat  aS    aF    FIN RST    2MSL con sup */
-	[TCP_STATE_NONE]         = {cl, li,     es, es,  f1, no,    no, no, es,  no,   no,   no, no,    no,  no,  no},
-	[TCP_STATE_CLOSED]       = {ss, cl,     cl, cl,  cl, cl,    cl, cl, cl,  cl,   cl,   cl, cl,    cl,  cl,  cl},
-	[TCP_STATE_LISTEN]       = {ss, sr,     li, li,  li, li,    li, li, li,  li,   li,   li, li,    li,  li,  li},
-	[TCP_STATE_SYN_SENT]     = {ss, sr,     es, es,  ss, cl,    sr, es, ss,  ss,   ss,   ss, cl,    ss,  cl,  cl},
-	[TCP_STATE_SYN_RECEIVED] = {sr, sr,     sr, es,  f1, cl,    sr, es, sr,  es,   sr,   cw, cl,    sr,  cl,  cl},
-	[TCP_STATE_ESTABLISHED]  = {es, es,     es, es,  f1, cl,    es, es, es,  es,   es,   cw, cl,    es,  es,  cl},
-	[TCP_STATE_FIN_WAIT_1]   = {f1, f1,     f1, f1,  f1, cl,    f1, f1, f1,  f1,   f2,   cg, cl,    f1,  f1,  cl},
-	[TCP_STATE_FIN_WAIT_2]   = {f2, f2,     f2, f2,  f2, cl,    f2, f2, f2,  f2,   f2,   tw, cl,    f2,  f2,  cl},
-	[TCP_STATE_CLOSING]      = {cg, cg,     cg, cg,  cg, cl,    cg, cg, cg,  cg,   tw,   cg, cl,    cg,  cg,  cl},
-	[TCP_STATE_TIME_WAIT]    = {tw, tw,     tw, tw,  tw, cl,    tw, tw, tw,  tw,   tw,   tw, cl,    cl,  tw,  cl},
-	[TCP_STATE_CLOSE_WAIT]   = {cw, cw,     cw, cw,  la, cl,    cw, cw, cw,  cw,   cw,   cw, cl,    cw,  cw,  cl},
-	[TCP_STATE_LAST_ACK]     = {la, la,     la, la,  la, cl,    la, la, la,  la,   cl,   la, cl,    la,  la,  cl},
+	/*                          sent                           received                                happened
+	 *                          SYN S,A   ACK opn FIN RST    SYN S,A dat  aS    aF    FIN RST unr    2MSL con sup */
+	[TCP_STATE_NONE]         = {cl, li,   es, es,  f1, no,    no, no, es,  no,   no,   no, no, no,    no,  no,  no},
+	[TCP_STATE_CLOSED]       = {ss, cl,   cl, cl,  cl, cl,    cl, cl, cl,  cl,   cl,   cl, cl, cl,    cl,  cl,  cl},
+	[TCP_STATE_LISTEN]       = {ss, sr,   li, li,  li, li,    li, li, li,  li,   li,   li, li, li,    li,  li,  li},
+	[TCP_STATE_SYN_SENT]     = {ss, sr,   es, es,  ss, cl,    sr, es, ss,  ss,   ss,   ss, cl, cl,    ss,  cl,  cl},
+	[TCP_STATE_SYN_RECEIVED] = {sr, sr,   sr, es,  f1, cl,    sr, es, sr,  es,   sr,   cw, cl, sr,    sr,  cl,  cl},
+	[TCP_STATE_ESTABLISHED]  = {es, es,   es, es,  f1, cl,    es, es, es,  es,   es,   cw, cl, es,    es,  es,  cl},
+	[TCP_STATE_FIN_WAIT_1]   = {f1, f1,   f1, f1,  f1, cl,    f1, f1, f1,  f1,   f2,   cg, cl, f1,    f1,  f1,  cl},
+	[TCP_STATE_FIN_WAIT_2]   = {f2, f2,   f2, f2,  f2, cl,    f2, f2, f2,  f2,   f2,   tw, cl, f2,    f2,  f2,  cl},
+	[TCP_STATE_CLOSING]      = {cg, cg,   cg, cg,  cg, cl,    cg, cg, cg,  cg,   tw,   cg, cl, cg,    cg,  cg,  cl},
+	[TCP_STATE_TIME_WAIT]    = {tw, tw,   tw, tw,  tw, cl,    tw, tw, tw,  tw,   tw,   tw, cl, tw,    cl,  tw,  cl},
+	[TCP_STATE_CLOSE_WAIT]   = {cw, cw,   cw, cw,  la, cl,    cw, cw, cw,  cw,   cw,   cw, cl, cw,    cw,  cw,  cl},
+	[TCP_STATE_LAST_ACK]     = {la, la,   la, la,  la, cl,    la, la, la,  la,   cl,   la, cl, la,    la,  la,  cl},
 };
 
 const char *
@@ -79,6 +80,7 @@ tcp_input_name(enum tcp_input input)
 		[TCP_INPUT_RECV_ACK_OF_FIN] = "recv-ack-of-fin",
 		[TCP_INPUT_RECV_FIN] = "recv-fin",
 		[TCP_INPUT_RECV_RST] = "recv-rst",
+		[TCP_INPUT_RECV_UNREACHABLE] = "recv-unreachable",
 		[TCP_INPUT_TIMER_2MSL] = "timer-2msl",
 		[TCP_INPUT_TIMER_CONNECT] = "timer-connect",
 		[TCP_INPUT_SUPERSEDED] = "superseded",

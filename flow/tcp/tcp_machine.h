@@ -27,6 +27,7 @@ enum tcp_input {
 	TCP_INPUT_RECV_ACK_OF_FIN,
 	TCP_INPUT_RECV_FIN,	    /* FIN in order, or covered by the endpoint's own ACK */
 	TCP_INPUT_RECV_RST,
+	TCP_INPUT_RECV_UNREACHABLE, /* an ICMP error about its SYN */
 	/* Other events. */
 	TCP_INPUT_TIMER_2MSL,
 	TCP_INPUT_TIMER_CONNECT, /* the handshake was given up */

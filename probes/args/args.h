@@ -46,6 +46,8 @@ void args_icmpinfo(struct icmpinfo *info, const struct packet *packet);
 /* Transports and their connections.  cs_seq is left 0. */
 void args_csinfo(struct csinfo *info, const struct probe_endpoint *of, uint64_t now);
 void args_tcpinfo(struct tcpinfo *info, const struct packet *packet);
+/* Of an ICMP error about a segment: the ports that an answer to the segment has, and no header. */
+void args_tcpinfo_of_error(struct tcpinfo *info, const struct icmp_layer *icmp);
 /* Like args_tcpinfo() for a PEEK_TCP.  `info` is zero or holds another segment: tcp_flagstr is written only if the
  * flags differ. */
 void args_tcpinfo_of_peek(struct tcpinfo *info, const struct frame_peek *peek);

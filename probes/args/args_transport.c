@@ -57,6 +57,12 @@ args_tcpinfo(struct tcpinfo *info, const struct packet *packet)
 }
 
 void
+args_tcpinfo_of_error(struct tcpinfo *info, const struct icmp_layer *icmp)
+{
+	*info = (struct tcpinfo){.tcp_sport = icmp->quote.dport, .tcp_dport = icmp->quote.sport};
+}
+
+void
 args_tcpinfo_of_peek(struct tcpinfo *info, const struct frame_peek *peek)
 {
 	static const char common[2][sizeof info->tcp_flagstr] = {"ACK", "PSH|ACK"};

@@ -322,7 +322,7 @@ put_retransmission(char *at, const struct tcprinfo *tcpr)
 	return PUT(at, " us");
 }
 
-/* Segments and the events that they cause; an event of a timer has no TCP header. */
+/* Segments and the events that they cause; an event of a timer or of an ICMP error has no TCP header. */
 static char *
 text_tcp(char *at, const struct text_firing *firing)
 {
@@ -331,11 +331,15 @@ text_tcp(char *at, const struct text_firing *firing)
 	const struct tcpsinfo *tcps = firing->arg[STRUCT_TCPSINFO];
 	const struct tcprinfo *tcpr = firing->arg[STRUCT_TCPRINFO];
 
-	if (ip != NULL && tcp != NULL) {
+	if (ip != NULL && tcp != NULL && tcp->tcp_offset != 0) {
 		at = put_endpoints(at, ip, tcp->tcp_sport, tcp->tcp_dport);
 		at = put_tcp_header(at, tcp);
 	} else if (tcps != NULL) {
 		at = PUT_LOCAL_REMOTE(at, tcps->tcps_laddr, tcps->tcps_lport, tcps->tcps_raddr, tcps->tcps_rport);
+	}
+	if (ip != NULL && tcp != NULL && tcp->tcp_offset == 0) {
+		at = PUT(at, ": ICMP error from ");
+		at = PUT_FIELD(at, ip->ip_saddr);
 	}
 	if (tcpr != NULL)
 		at = put_retransmission(at, tcpr);

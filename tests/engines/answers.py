@@ -29,7 +29,7 @@ def worst_servers(every):
     for server, connections in servers.items():
         exchanges = sum(record["cr_exchanges"] for record in connections)
         waited = sum(record["cr_answer_mean_us"] * record["cr_exchanges"] for record in connections)
-        rows.append((*server, len(connections), sum(record["cr_reason"] in ("refused", "no-answer") for record in connections),
+        rows.append((*server, len(connections), sum(record["cr_reason"] in ("refused", "unreachable", "no-answer") for record in connections),
                      exchanges, waited // exchanges if exchanges else -1, max(record["cr_answer_max_us"] for record in connections)))
     return sorted(rows, key=lambda row: (-row[4], -row[7], row[:3]))
 

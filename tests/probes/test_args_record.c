@@ -248,7 +248,7 @@ reasons_and_roles_are_words(void **state)
 {
 	static const char *const reasons[RECORD_REASON_COUNT] = {
 	    "open", "fin", "reset-by-client", "reset-by-server", "refused",
-	    "no-answer", "idle", "evicted", "capture-end"};
+	    "unreachable", "no-answer", "idle", "evicted", "capture-end"};
 	static const char *const roles[] = {"seen", "port", "first"};
 
 	(void)state;

@@ -38,16 +38,17 @@ test_all_words(void **state)
 	(void)state;
 	add(&tally, 20, 6, "fin");
 	add(&tally, 2, 6, "refused");
+	add(&tally, 4, 6, "unreachable");
 	add(&tally, 1, 6, "no-answer");
 	add(&tally, 5, 6, "reset-by-client");
 	add(&tally, 7, 6, "reset-by-server");
 	add(&tally, 3, 17, "idle");
 	add(&tally, 1, 132, "capture-end");
 	assert_string_equal(text_of(&tally, 0),
-			    "39 connections: 35 TCP, 3 UDP, 1 SCTP; 2 refused, 1 no-answer, 12 reset");
-	assert_null(strstr(text_of(&tally, 39), "shown"));
-	assert_string_equal(text_of(&tally, 38), "39 connections: 35 TCP, 3 UDP, 1 SCTP; 2 refused, 1 no-answer, "
-						 "12 reset; 38 of 39 lines shown");
+			    "43 connections: 39 TCP, 3 UDP, 1 SCTP; 2 refused, 4 unreachable, 1 no-answer, 12 reset");
+	assert_null(strstr(text_of(&tally, 43), "shown"));
+	assert_string_equal(text_of(&tally, 42), "43 connections: 39 TCP, 3 UDP, 1 SCTP; 2 refused, 4 unreachable, "
+						 "1 no-answer, 12 reset; 42 of 43 lines shown");
 }
 
 static void

@@ -176,6 +176,24 @@ truth_feed_segment(const struct packet *packet, uint64_t now)
 }
 
 static void
+truth_feed_error(const struct packet *packet, uint64_t now)
+{
+	struct flow_events events = {.count = 0};
+	struct flow_key key;
+	struct flow *flow;
+	unsigned quoted;
+
+	if (!flow_key_from_icmp_error(packet, &key, &quoted))
+		return;
+	flow = flow_table_lookup(table, &key, flow_key_hash(table, &key));
+	if (flow == NULL)
+		return;
+	present = packet;
+	tcp_icmp_received(table, flow, quoted, packet, now, &events);
+	truth_record_events(NULL, flow, &events);
+}
+
+static void
 print_records(void)
 {
 	unsigned i, s;
@@ -228,6 +246,8 @@ truth_replay_capture(pcap_t *pcap, unsigned scale)
 		flow_table_run_timers(table, ts);
 		if (packet.transport == TRANSPORT_TCP)
 			truth_feed_segment(&packet, ts);
+		else if (packet.transport == TRANSPORT_ICMP || packet.transport == TRANSPORT_ICMPV6)
+			truth_feed_error(&packet, ts);
 	}
 	return got == PCAP_ERROR_BREAK ? 0 : -1;
 }

@@ -22,7 +22,7 @@ report_states_add(const struct report_capture *capture, const struct report_reco
 
 	if (end < start)
 		end = start;
-	if (record->reason == REPORT_NO_ANSWER || record->reason == REPORT_REFUSED ||
+	if ((record->reason >= REPORT_REFUSED && record->reason <= REPORT_NO_ANSWER) ||
 	    report_record_is_attempt(record)) {
 		report_states_span(states->opening, start, end);
 	} else {

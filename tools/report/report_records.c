@@ -7,8 +7,8 @@
 
 static const char *const reason_names[REPORT_REASONS] = {
     [REPORT_FIN] = "fin",	  [REPORT_RESET_CLIENT] = "reset-by-client", [REPORT_RESET_SERVER] = "reset-by-server",
-    [REPORT_REFUSED] = "refused", [REPORT_NO_ANSWER] = "no-answer",	     [REPORT_IDLE] = "idle",
-    [REPORT_EVICTED] = "evicted", [REPORT_CAPTURE_END] = "capture-end",
+    [REPORT_REFUSED] = "refused", [REPORT_UNREACHED] = "unreachable",	     [REPORT_NO_ANSWER] = "no-answer",
+    [REPORT_IDLE] = "idle",	  [REPORT_EVICTED] = "evicted",		     [REPORT_CAPTURE_END] = "capture-end",
 };
 
 const char *

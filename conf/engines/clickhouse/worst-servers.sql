@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Which servers refuse, do not answer, or answer slowly?  Failures first, then by the longest answer time.
 SELECT host, cr_server, cr_server_port, count() AS connections,
-	countIf(cr_reason IN ('refused', 'no-answer')) AS failed,
+	countIf(cr_reason IN ('refused', 'unreachable', 'no-answer')) AS failed,
 	sum(cr_exchanges) AS exchanges,
 	if(exchanges = 0, -1, intDiv(sum(cr_answer_mean_us * cr_exchanges), greatest(exchanges, 1))) AS answer_mean_us,
 	max(cr_answer_max_us) AS answer_max_us

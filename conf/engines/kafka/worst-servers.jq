@@ -5,7 +5,7 @@ map(select(.cr_reason != "open"))
 | group_by([.host, .cr_server, .cr_server_port])
 | map({
 	host: .[0].host, server: .[0].cr_server, port: .[0].cr_server_port, connections: length,
-	failed: map(select(.cr_reason == "refused" or .cr_reason == "no-answer")) | length,
+	failed: map(select(.cr_reason | IN("refused", "unreachable", "no-answer"))) | length,
 	exchanges: map(.cr_exchanges) | add,
 	answer_us: map(.cr_answer_mean_us * .cr_exchanges) | add,
 	answer_max_us: map(.cr_answer_max_us) | max

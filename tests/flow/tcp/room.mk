@@ -3,11 +3,15 @@
 unit_tests += \
 	%D%/test_tcp \
 	%D%/test_tcp_exhaustive \
+	%D%/test_tcp_icmp \
 	%D%/test_tcp_ignored \
 	%D%/test_tcp_loss \
 	%D%/test_tcp_machine \
 	%D%/test_tcp_order \
 	%D%/test_tcp_transition
+
+check_tests += \
+	%D%/icmp_errors.sh
 
 # Every combination of four losses, duplicates and delays.
 all_tests += \

@@ -200,7 +200,7 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 	const struct report_end_events *client = report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid);
 	const struct report_end_events *server = report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid);
 
-	record->unanswered = record->reason == REPORT_NO_ANSWER ||
+	record->unanswered = record->reason == REPORT_NO_ANSWER || record->reason == REPORT_UNREACHED ||
 			     (report_record_is_attempt(record) &&
 			      (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS));
 	record->half_open = report_record_is_half_open(record) &&

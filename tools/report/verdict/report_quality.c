@@ -25,7 +25,7 @@ uint64_t
 report_is_one_way(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP && record->reason != REPORT_NO_ANSWER &&
-	       !report_record_is_attempt(record) && record->silence.packet == 0 &&
+	       record->reason != REPORT_UNREACHED && !report_record_is_attempt(record) && record->silence.packet == 0 &&
 	       (record->ends[REPORT_CLIENT].segments == 0 || record->ends[REPORT_SERVER].segments == 0);
 }
 
