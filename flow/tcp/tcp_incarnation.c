@@ -186,7 +186,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	struct record_origin origin = record_origin(table, old);
 	struct flow_key key = old->key;
 	uint32_t hash = old->hash;
-	uint8_t local = old->local, same_host = old->same_host, slow = old->slow;
+	uint8_t local = old->local, same_host = old->same_host, slow = old->slow, summed = old->summed;
 	struct flow_events events;
 	struct flow *flow;
 
@@ -195,6 +195,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	flow->local = local & 3u;
 	flow->same_host = same_host & 1u;
 	flow->slow = slow & 1u;
+	flow->summed = summed & 3u;
 	record_set_origin(table, flow, origin);
 	events.count = 0;
 	tcp_segment_sent(table, flow, syn.sender, &packet, now, &events);
