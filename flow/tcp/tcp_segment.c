@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/tcp/tcp_loss.h"
 #include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_loss.h"
 
 /* Longest wait for an ACK: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
 #define TCP_DEFERRAL_MAX_NS (NANOSECONDS / 4)
@@ -40,7 +40,8 @@ tcp_endpoint_set_state(struct flow_table *table, struct flow *flow, unsigned end
 {
 	struct tcp_endpoint *e = &flow->tcp[endpoint];
 
-	if (e->state == TCP_STATE_FIN_WAIT_1)
+	/* Data are unanswered in FIN_WAIT_1, and before it while its FIN is unproven. */
+	if (e->state == TCP_STATE_FIN_WAIT_1 || (e->state == TCP_STATE_ESTABLISHED && state != TCP_STATE_FIN_WAIT_1))
 		tcp_loss_clear_unanswered_data(table, flow, endpoint);
 	e->state = (uint8_t)state;
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_SYN_ACK_DEFERRED;

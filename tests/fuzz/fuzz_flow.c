@@ -94,7 +94,8 @@ fuzz_flow_check_flow(void *context, const struct flow *flow)
 		must(tcp_retransmits(fixture.table, flow, endpoint) <= e->segments_sent);
 		must(e->wscale <= 14);
 		must((e->slow_reasons & TCP_SLOW_LOSS) == 0 || cold->loss_index != 0);
-		must(pair == NULL || pair->end[endpoint].fin_wait_segments == 0 || e->state == TCP_STATE_FIN_WAIT_1);
+		must(pair == NULL || pair->end[endpoint].fin_wait_segments == 0 || e->state == TCP_STATE_FIN_WAIT_1 ||
+		     (e->state == TCP_STATE_ESTABLISHED && e->fin_unproven));
 		if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
 			must(e->state != TCP_STATE_CLOSED && e->state != TCP_STATE_NONE);
 		if ((e->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
