@@ -12,6 +12,7 @@
 #include "daemon/base/log.h"
 #include "engine/engine.h"
 #include "formulas/slots/slots_object.h"
+#include "paths/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"
@@ -39,7 +40,7 @@ struct description {
 	struct dof_probe probes[DESCRIPTION_MAX];
 	char names[DESCRIPTION_MAX][2][NAME_MAX_BYTES];
 };
-_Static_assert(PROBE_COUNT <= DESCRIPTION_MAX && SLOTS_COUNT <= DESCRIPTION_MAX, "room for each provider");
+_Static_assert(PROBE_COUNT <= DESCRIPTION_MAX && SLOTS_COUNT <= DESCRIPTION_MAX, "room for the provider netobs");
 
 /* The types of an argument that points to a struct of netobs.h, by the names that the D library gives them. */
 static char native_types[STRUCT_COUNT][NAME_MAX_BYTES], translated_types[STRUCT_COUNT][NAME_MAX_BYTES];
@@ -77,10 +78,13 @@ description_add(struct description *description, const char *function, const cha
 		const struct probe_site *site)
 {
 	size_t index = description->provider.count;
-	struct dof_probe *probe = &description->probes[index];
-	char *name = description->names[index][0], *symbol = description->names[index][1], *to = name;
+	struct dof_probe *probe;
+	char *name, *symbol, *to;
 
-	assert(index < DESCRIPTION_MAX);
+	assert(index < DESCRIPTION_MAX); /* engine.def has fewer probes */
+	probe = &description->probes[index];
+	name = to = description->names[index][0];
+	symbol = description->names[index][1];
 	for (const char *from = c_name; *from != '\0' && to < name + NAME_MAX_BYTES - 1; from++) {
 		bool is_hyphen = from[0] == '_' && from[1] == '_';
 
@@ -334,7 +338,8 @@ dtrace_open_device(void)
 
 	if (device < 0 && errno != ENOENT)
 		log_warning("DTrace does not list the probes: %s: %s%s", DTPROBED_DEVICE, strerror(errno),
-			    ended ? "; start dtprobed, then restart netobsd" : "");
+			    ended ? "; start dtprobed, then restart netobsd"
+				  : unit_clause("DeviceAllow= of the unit may forbid it"));
 	return device;
 }
 

@@ -56,7 +56,7 @@ struct daemon_state {
 	struct record_ring *closed;    /* NULL: none are kept */
 	struct excerpts *excerpts;     /* NULL: none are written */
 	struct formula_sites *formulas;
-	struct dtrace *dtrace; /* NULL: this machine has no DTrace */
+	struct dtrace *dtrace; /* NULL: the probes are not described to DTrace */
 	struct workers *workers;
 	bool observing;	       /* workers_make_observers() has succeeded */
 	struct reload *reload; /* NULL until reloads are possible */
@@ -412,7 +412,7 @@ daemon_log_memory(const struct daemon_state *state)
 			   (unsigned long long)memory.owner_lookup >> 20, recorder, closed);
 }
 
-/* Logs by which name DTrace knows a service. */
+/* Logs the name of the provider in DTrace, if netobsd runs as a service. */
 static void
 daemon_log_dtrace(const struct daemon_state *state)
 {

@@ -47,7 +47,7 @@ probes/dtrace/netobs.d: probes/listing probes/tracer_libraries.awk
 probes/tapset/netobs.stp: probes/listing probes/tracer_libraries.awk Makefile
 	$(AM_V_GEN)$(MKDIR_P) probes/tapset && $(LIBRARIES_AWK) -v output=tapset -v program=$(sbindir)/netobsd \
 		probes/listing $(srcdir)/probes/netobs.h >$@.new && mv $@.new $@
-# The directory in which a DTrace that is installed beside looks for libraries.
+# The directory in which DTrace looks for libraries, if it has the same $(libdir).
 dlibrarydir = $(libdir)/dtrace
 nodist_dlibrary_DATA = probes/dtrace/netobs.d
 tapsetdir = $(pkgdatadir)/tapset

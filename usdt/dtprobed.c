@@ -53,7 +53,7 @@ dtprobed_remove(int device, struct dtprobed_entry *entry)
 	return ioctl(device, DTPROBED_REMOVE, (unsigned long)entry->generation) >= 0;
 }
 
-/* Hands over `size` bytes of DOF in place of what dtprobed knows. */
+/* Hands over `size` bytes of DOF in place of what dtprobed has. */
 static bool
 dtprobed_replace(int device, struct dtprobed_entry *entry, const char *module, const void *dof, size_t size)
 {

@@ -27,7 +27,7 @@ struct dtprobed_request {
 
 #define DTPROBED_DOF_MAX (128 * 1024) /* bytes */
 
-/* A provider that dtprobed has, or none. */
+/* What dtprobed has of a provider; nothing at first. */
 struct dtprobed_entry {
 	void *dof;	/* DTPROBED_DOF_MAX bytes */
 	size_t size;	/* of the DOF that dtprobed has; 0: none */

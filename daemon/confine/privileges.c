@@ -77,7 +77,7 @@ privileges_plan(const struct config *config, struct privileges *plan)
 		return false;
 	if (!root && entry->pw_uid != geteuid()) {
 		log_error("cannot switch to user %s: netobsd was not started as root%s", config->run_as_user,
-			  unit_clause("User= of the unit names its user"));
+			  unit_clause("User= of the unit is to name the user instead"));
 		return false;
 	}
 	plan->change = root;

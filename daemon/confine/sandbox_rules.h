@@ -47,7 +47,7 @@ enum sandbox_case {
 	SANDBOX_ALWAYS,
 	SANDBOX_IF_OPENING,    /* interfaces may be opened after the start */
 	SANDBOX_IF_SUSPENDING, /* capture may be suspended */
-	SANDBOX_IF_DTRACE,     /* the machine has DTrace */
+	SANDBOX_IF_DTRACE,     /* probes are described to DTrace */
 };
 
 struct sandbox_table {

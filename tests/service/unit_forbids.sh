@@ -144,7 +144,7 @@ is "the recorder where its unit may not write" "$? $(cat "$tmp/err")" "3 netobsc
 
 # -------------------------------------------------------------------------------------------------------------- users
 
-refused "another user" "cannot switch to user bin: netobsd was not started as root; User= of the unit names its user$manual" \
+refused "another user" "cannot switch to user bin: netobsd was not started as root; User= of the unit is to name the user instead$manual" \
 	-i lo -u bin
 refused "a control socket of another group" "cannot set owner and mode of the control socket $tmp/run/control (user $user, \
 group $(getent group bin | cut -d : -f 3)): Operation not permitted; \
