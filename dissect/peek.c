@@ -64,29 +64,6 @@ peek_read_link(struct frame_peek *peek, const struct frame *frame)
 	return (struct peek_link){.type = type, .length = (uint16_t)(frame->caplen - c.captured)};
 }
 
-/* What a checksum depends on: the datagram, and the IP header in front of it, which has no options. */
-static void
-peek_record_datagram(struct packet *packet, const struct frame *frame, const struct frame_peek *peek,
-		     enum peek_kind kind)
-{
-	uint32_t ip_length = peek->version == 4 ? IPV4_HEADER_MIN : IPV6_HEADER_LEN;
-	uint32_t header = kind == PEEK_UDP ? UDP_HEADER_LEN : slice_u8(peek_tcp_header(peek), 12) / 16u * 4;
-	struct cursor c = cursor_init(frame->data, frame->caplen, frame->len);
-
-	packet->ip.header = (struct slice){peek->header - ip_length, ip_length};
-	packet->ip.options = (struct slice){NULL, 0};
-	packet->ip.next_header = peek->protocol;
-	packet->ip.super_packet = false;
-	cursor_skip(&c, (uint32_t)(peek->header - frame->data));
-	cursor_limit(&c, header + peek->payload_wire);
-	packet->datagram = c;
-	if (kind != PEEK_UDP)
-		return;
-	packet->udp.header = (struct slice){peek->header, header};
-	packet->udp.length = (uint16_t)(header + peek->payload_wire);
-	packet->udp.checksum = slice_u16(packet->udp.header, 6);
-}
-
 void
 peek_record_packet(struct packet *packet, const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind)
 {
@@ -110,7 +87,6 @@ peek_record_packet(struct packet *packet, const struct frame *frame, const struc
 		memcpy(ip->src, peek->src, sizeof ip->src);
 		memcpy(ip->dst, peek->dst, sizeof ip->dst);
 	}
-	peek_record_datagram(packet, frame, peek, kind);
 	packet->payload_wire = peek->payload_wire;
 	packet->transport = kind == PEEK_UDP ? TRANSPORT_UDP : TRANSPORT_TCP;
 	if (kind != PEEK_UDP)

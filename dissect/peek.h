@@ -40,8 +40,7 @@ struct frame_peek {
 	uint8_t direction;	  /* enum direction */
 	bool loopback;		  /* the link header says that the frame never left the host */
 	uint32_t payload_wire;	  /* bytes of payload on the wire; from PEEK_SEGMENT on */
-	const uint8_t *header;	  /* the TCP header, captured with all its options, or the UDP header; from
-				   * PEEK_SEGMENT on */
+	const uint8_t *header;	  /* the TCP header, captured with all its options; from PEEK_SEGMENT to PEEK_TCP */
 };
 
 static inline struct slice
@@ -148,7 +147,6 @@ peek_udp(struct frame_peek *peek, struct cursor *c)
 
 	if (!cursor_take(c, UDP_HEADER_LEN, &header))
 		return PEEK_NONE;
-	peek->header = header.at;
 	peek->sport = slice_u16(header, 0);
 	peek->dport = slice_u16(header, 2);
 	peek->payload_wire = c->wire;

@@ -56,8 +56,7 @@ struct flow {
 	uint8_t slow : 1;	  /* its packets must take the slow path; kept by the caller */
 	uint8_t unreported : 2;	  /* bit n: the last byte that endpoint n acknowledged may be the FIN of a peer of which
 				   * nothing was captured: tcp_delivery_since() has not returned it */
-	uint16_t local_epoch : 14; /* local epoch by which `local` was decided, 0 none; kept by the caller */
-	uint16_t summed : 2;	  /* bit n: the checksums of endpoint n have been right; kept by the caller */
+	uint16_t local_epoch;	  /* local epoch by which `local` was decided, 0 none; kept by the caller */
 	uint64_t deadline;	  /* when a timer acts next if no packet comes, ns; see flow_table_run_timers */
 	union {
 		struct tcp_endpoint tcp[2];
@@ -70,9 +69,6 @@ _Static_assert(sizeof(struct flow) == 192, "the hot half of a flow is three cach
 
 /* Cold half, used for creation, removal, timers and probes: 40 bytes. */
 struct flow_cold;
-
-/* Local epochs are 1 to this. */
-#define FLOW_LOCAL_EPOCH_MAX 0x3fffu
 
 struct flow_limits {
 	uint32_t flows;		   /* most connections tracked at once */

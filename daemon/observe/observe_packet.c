@@ -168,7 +168,7 @@ observe_set_local_epoch(const struct observer *o, struct flow *flow)
 		if ((flow->local >> endpoint & 1) == 0 && local_addrs_contains(o->local_addrs, flow->key.version, addr))
 			return;
 	}
-	flow->local_epoch = o->local_epoch & FLOW_LOCAL_EPOCH_MAX;
+	flow->local_epoch = o->local_epoch;
 }
 
 /* Marks the ends of the flow that are local according to this packet. */
@@ -261,59 +261,6 @@ observe_count_anomalies(struct observer *o, const struct packet *p)
 			c->anomalies[64 * word + (unsigned)__builtin_ctzll(bits)]++;
 }
 
-/* ----------------------------------------------------------------------------------------------------- checksums */
-
-/* Whether the receiver accepts wrong checksums of the sender, as in a capture whose payload was altered: it
- * acknowledges bytes of which no right copy was captured. */
-static bool
-observe_is_damage_accepted(const struct flow *flow, unsigned sender)
-{
-	const struct tcp_endpoint *from = &flow->tcp[sender], *to = &flow->tcp[1 - sender];
-
-	return to->segments_sent != 0 && (from->flags & TCP_EP_SEQ_KNOWN) != 0 &&
-	       tcp_seq_before(from->nxt, to->last_ack_sent);
-}
-
-static bool
-observe_checksum_is_wrong(const struct packet *p)
-{
-	return anomaly_has(&p->anomalies, ANOMALY_IPV4_CHECKSUM) || checksum_verify(p) == CHECKSUM_BAD;
-}
-
-/* Marks a packet that its receiver drops: its checksum is wrong, and the first one of its sender was right, so that
- * neither the interface computes them behind the capture nor the capture was altered.  The flow is then that of the
- * packet. */
-static bool
-observe_check_sum(struct observer *o, struct packet_work *work)
-{
-	struct flow *flow = flow_table_lookup(o->flows, &work->key, work->hash);
-	unsigned sender = work->sender;
-
-	work->damaged = false;
-	if (flow == NULL || (flow->summed >> sender & 1) == 0 || !observe_checksum_is_wrong(&work->packet))
-		return true;
-	if (flow->kind == FLOW_TCP && observe_is_damage_accepted(flow, sender)) {
-		flow->summed &= (uint16_t)~(1u << sender) & 3u;
-		return true;
-	}
-	packet_add_anomaly(&work->packet, ANOMALY_CHECKSUM_WRONG);
-	if (anomaly_severity(work->packet.worst_anomaly) == SEVERITY_UNUSUAL)
-		work->packet.worst_anomaly = ANOMALY_CHECKSUM_WRONG; /* it says why no connection sees the packet */
-	work->flow = flow;
-	work->damaged = work->ignored = true;
-	return false;
-}
-
-/* The first packet of an end shows whether its checksums are right. */
-static void
-observe_learn_sum(const struct packet_work *work, bool first)
-{
-	const struct packet *p = &work->packet;
-
-	if (first && !anomaly_has(&p->anomalies, ANOMALY_IPV4_CHECKSUM) && checksum_verify(p) == CHECKSUM_OK)
-		work->flow->summed |= (uint16_t)(1u << work->sender) & 3u;
-}
-
 /* Marks a segment that its receiver ignores. */
 static void
 observe_check_segment(struct observer *o, struct packet_work *work)
@@ -336,10 +283,8 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 
 	events.count = 0;
 	o->counters.tcp_segments++;
-	if (observe_check_sum(o, work))
-		work->flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, sender, o->clock.now);
-	if (work->flow != NULL && !work->damaged) {
-		observe_learn_sum(work, work->flow->tcp[sender].segments_sent == 0);
+	work->flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, sender, o->clock.now);
+	if (work->flow != NULL) {
 		observe_update_local_endpoints(o, work, locality);
 		if (sockets)
 			before = work->flow->tcp[sender];
@@ -374,7 +319,7 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 		if (work->flow != NULL && work->flow->same_host && p->payload_wire > 0)
 			fire_tcpf_receive(o->emitter, work->flow, receiver);
 	}
-	if (work->flow == NULL || work->damaged)
+	if (work->flow == NULL)
 		return;
 	events.count = 0;
 	if (sockets)
@@ -397,13 +342,8 @@ observe_untraced_udp(struct observer *o, struct packet_work *work)
 	const struct packet *p = &work->packet;
 
 	ignored_events.count = 0;
-	if (!observe_check_sum(o, work)) {
-		o->counters.anomalies[ANOMALY_CHECKSUM_WRONG]++;
-		return;
-	}
 	work->flow =
 	    flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now, &ignored_events);
-	observe_learn_sum(work, work->flow->udp[work->sender].datagrams == 1);
 	if (!observe_is_locality_known(o, work->flow, p))
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 }
@@ -417,14 +357,9 @@ observe_untraced_tcp(struct observer *o, struct packet_work *work)
 	struct flow *flow;
 
 	o->counters.tcp_segments++;
-	if (!observe_check_sum(o, work)) {
-		o->counters.anomalies[ANOMALY_CHECKSUM_WRONG]++;
-		return;
-	}
 	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now);
 	if (flow == NULL)
 		return;
-	observe_learn_sum(work, flow->tcp[work->sender].segments_sent == 0);
 	if (!observe_is_locality_known(o, flow, p))
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 	events.count = 0;
@@ -472,14 +407,7 @@ observe_udp_sent(struct observer *o, struct packet_work *work, struct locality l
 	const struct packet *p = &work->packet;
 
 	events.count = 0;
-	work->stream_starts = false;
-	if (!observe_check_sum(o, work)) {
-		if (locality.fire_send)
-			fire_udp_send(o->emitter, work->flow, work->sender);
-		return;
-	}
 	work->flow = flow_table_lookup_udp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now, &events);
-	observe_learn_sum(work, work->flow->udp[work->sender].datagrams == 1);
 	observe_update_local_endpoints(o, work, locality);
 	work->ignored = false;
 	if (locality.fire_send)
@@ -508,8 +436,6 @@ observe_udp_received(struct observer *o, struct packet_work *work, struct locali
 			    .kind = EVENT_UDP_STREAM_START, .endpoint = (uint8_t)receiver, .ts = o->clock.now};
 			observe_emit_events(o, work->flow, &events);
 		}
-		if (work->damaged)
-			return;
 		fire_socket_receive(o->emitter, work->flow, receiver, p->payload_wire,
 				    work->flow->udp[work->sender].bytes - p->payload_wire);
 	}
@@ -524,17 +450,11 @@ observe_sctp_sent(struct observer *o, struct packet_work *work, struct locality 
 	struct flow_events events;
 	enum anomaly anomaly;
 
-	if (!observe_check_sum(o, work)) {
-		if (locality.fire_send)
-			fire_sctp_send(o->emitter, work->flow, work->sender);
-		return;
-	}
 	work->flow = flow_table_lookup_sctp(o->flows, &work->packet, &work->key, work->hash, &work->sender,
 					    o->clock.now, &anomaly);
 	if (anomaly != ANOMALY_NONE)
 		packet_add_anomaly(&work->packet, anomaly);
 	if (work->flow != NULL) {
-		observe_learn_sum(work, work->flow->sctp[work->sender].packets == 0);
 		observe_update_local_endpoints(o, work, locality);
 		events.count = 0;
 		sctp_packet_sent(o->flows, work->flow, work->sender, &work->packet, o->clock.now, &events);
@@ -552,7 +472,7 @@ observe_sctp_received(struct observer *o, struct packet_work *work, struct local
 
 	if (locality.fire_receive && !locality.foreign)
 		fire_sctp_receive(o->emitter, work->flow, receiver);
-	if (work->flow == NULL || work->damaged)
+	if (work->flow == NULL)
 		return;
 	events.count = 0;
 	sctp_packet_received(o->flows, work->flow, receiver, &work->packet, o->clock.now, &events);

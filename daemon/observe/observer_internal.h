@@ -22,7 +22,6 @@ struct packet_work {
 	unsigned sender;    /* end of the key that sent it; of an ICMP error, the destination of the quoted packet */
 	bool stream_starts; /* a UDP stream whose start event has not fired yet */
 	bool ignored;	    /* a TCP segment that its receiver ignores */
-	bool damaged;	    /* its checksum is wrong, and no connection sees it: `flow` is only reported */
 	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
 };
 

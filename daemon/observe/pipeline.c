@@ -154,19 +154,6 @@ pipeline_is_locality_known(const struct observer *o, const struct frame *frame, 
 	return pipeline_is_cooked_locality_known(o, e, missing);
 }
 
-/* Whether a FIN may have a wrong checksum that its receiver heeds; the slow path decides.  Data that is in order
- * changes no state, and is not summed here: that would take a fifth of the time of long frames. */
-static bool
-pipeline_sum_is_odd(struct observer *o, const struct frame *frame, const struct pipeline_entry *e)
-{
-	struct packet *packet = &o->work.packet;
-
-	if ((e->lookup.candidate->summed >> e->lookup.sender & 1) == 0)
-		return false;
-	peek_record_packet(packet, frame, &e->peek, e->kind);
-	return checksum_verify(packet) == CHECKSUM_BAD;
-}
-
 static inline bool
 pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e, bool records)
 {
@@ -174,8 +161,6 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 
 	if (!likely(e->kind >= PEEK_FIN && candidate != NULL && !candidate->slow) ||
 	    !likely(pipeline_is_locality_known(o, frame, e)) || !likely(!pipeline_is_on_lower(o, frame)))
-		return false;
-	if (__builtin_expect(e->kind == PEEK_FIN, 0) && pipeline_sum_is_odd(o, frame, e))
 		return false;
 	if (__builtin_expect(records, 0))
 		return fastpath_apply_recorded(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now, frame->len);

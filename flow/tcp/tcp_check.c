@@ -296,6 +296,6 @@ tcp_goes_on_after_reset(struct flow_table *table, const struct flow *flow, unsig
 	       (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK &&
 	       (e->flags & peer->flags & TCP_EP_SEQ_KNOWN) != 0 && t->seq == e->nxt &&
 	       tcp_seq_in_ack_range(tcp_seq_max(e->rcv_nxt, e->last_ack_sent), t->ack, peer->nxt) &&
-	       peer->nxt - e->rcv_nxt < TCP_WINDOW_MAX &&
+	       peer->nxt - e->rcv_nxt < TCP_WINDOW_MAX && e->nxt - peer->rcv_nxt < TCP_WINDOW_MAX &&
 	       deadline_add(now, keep_ns) >= deadline_add(flow->deadline, TCP_RESET_SETTLES_NS);
 }

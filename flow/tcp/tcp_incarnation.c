@@ -186,7 +186,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	struct record_origin origin = record_origin(table, old);
 	struct flow_key key = old->key;
 	uint32_t hash = old->hash;
-	uint8_t local = old->local, same_host = old->same_host, slow = old->slow, summed = old->summed;
+	uint8_t local = old->local, same_host = old->same_host, slow = old->slow;
 	struct flow_events events;
 	struct flow *flow;
 
@@ -195,7 +195,6 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	flow->local = local & 3u;
 	flow->same_host = same_host & 1u;
 	flow->slow = slow & 1u;
-	flow->summed = summed & 3u;
 	record_set_origin(table, flow, origin);
 	events.count = 0;
 	tcp_segment_sent(table, flow, syn.sender, &packet, now, &events);
@@ -222,7 +221,8 @@ tcp_continue_endpoint(struct tcp_endpoint *e, const struct tcp_endpoint *old, ui
 	e->srtt_us = e->rttvar_us = 0;
 	e->flags &= (uint8_t)~(TCP_EP_RTT_PENDING | TCP_EP_LAST_RETRANSMITTED);
 	e->iss = received - 1;
-	e->bytes = e->nxt - received;
+	/* Those of its bytes that were captured: numbers may be missing in between. */
+	e->bytes = e->nxt - received < old->bytes ? e->nxt - received : old->bytes;
 	e->segments_sent = e->bytes != 0;
 	if (tcp_is_new_socket(old))
 		e->state = TCP_STATE_NONE;

@@ -38,7 +38,6 @@ flow_snapshot_add(void *context, const struct flow *flow)
 	s->records[at] = flow_table_record(s->table, flow) != NULL ? *flow_table_record(s->table, flow) :
 								     (struct flow_record){0};
 	s->flows[at].local_epoch = 0; /* a cached decision, which the slow path need not have made */
-	s->flows[at].summed = 0; /* the fast path does not verify checksums */
 }
 
 /* Copies the flows of the table.  Ends the program if out of memory. */

@@ -16,6 +16,5 @@ slow_unit_tests += %D%/test_pipeline
 
 check_tests += \
 	%D%/clock.sh \
-	%D%/damaged.sh \
 	%D%/first_bytes.sh \
 	%D%/window.sh
