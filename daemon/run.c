@@ -451,8 +451,8 @@ daemon_select_probe_site(const struct config *config)
 	return false;
 }
 
-/* Whether DTrace can attach in time: not to the replay of a file that runs at once, which would also be one more
- * process of netobs* for those who trace another. */
+/* Whether DTrace can attach in time.  The replay of a file that runs at once ends before; its probes would also match
+ * netobs* of those who trace another process. */
 static bool
 daemon_may_be_traced(const struct config *config)
 {

@@ -238,8 +238,8 @@ static const struct sandbox_rule kernel_queries[] = {
     LOW_OPTION(setsockopt, SOL_SOCKET, SO_RCVTIMEO),
 };
 
-/* For new names of formulas, and at the end.  A process of any user who may open the device can make these requests for
- * its own probes. */
+/* netobsd hands over new names of formulas, and removes its probes at the end.  Every process that may open the device
+ * can make these requests for its own probes. */
 static const struct sandbox_rule dtrace_requests[] = {
     LOW_INT_ARG(ioctl, 2, DTPROBED_ADD),
     LOW_INT_ARG(ioctl, 2, DTPROBED_REMOVE),

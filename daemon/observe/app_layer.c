@@ -212,7 +212,7 @@ struct app_decision {
 	bool from_client; /* by the end that opened the connection, whose SYN was captured */
 };
 
-/* Keeps the segment.  False if there is no memory for all of it, or if no end is local, for which no probe fires. */
+/* Keeps the segment.  False if there is no memory for all of it, or if no end is local: then no probe fires. */
 static bool
 app_layer_keep(struct app_decision *decision)
 {
