@@ -8,12 +8,14 @@
 #	$loss		NETOBS_LIVE_LOSS	per mille of segments that the router drops [15]
 #	$seed		NETOBS_LIVE_SEED	seed of the clients' choices [the time]
 #	$offloads	NETOBS_LIVE_OFFLOADS	1: super-packets, the default of interfaces; 0: frames as on a wire [0]
+#	$disorder	NETOBS_LIVE_DISORDER	1: instead of the router a bridge that delays, reorders and duplicates [0]
 #	$patience	NETOBS_LIVE_PATIENCE	seconds to wait for the last sockets to close [6]
 
 connections=${NETOBS_LIVE_CONNECTIONS:-600}
 loss=${NETOBS_LIVE_LOSS:-15}
 seed=${NETOBS_LIVE_SEED:-$(date +%s)}
 offloads=${NETOBS_LIVE_OFFLOADS:-0}
+disorder=${NETOBS_LIVE_DISORDER:-0}
 patience=${NETOBS_LIVE_PATIENCE:-6}
 
 near=netobs-truth-near-$$ router=netobs-truth-router-$$ far=netobs-truth-far-$$
@@ -41,13 +43,30 @@ attach() {
 		ip -n "$1" link set "$2" gso_max_segs 1
 		! have ethtool || ip netns exec "$1" ethtool -K "$2" tso off gso off gro off >/dev/null 2>&1
 	fi
+	# The bridge passes on what is in a frame, without the kernel's note that the checksum is not yet computed.
+	[ "$disorder" = 0 ] || ip netns exec "$1" ethtool -K "$2" tx off >/dev/null || return 1
 	ip -n "$1" link set lo up && ip -n "$1" link set "$2" up
+}
+
+# set_up_bridge: the router's interfaces have no addresses, and all hosts are neighbours
+set_up_bridge() {
+	ip -n "$router" link set router0 up && ip -n "$router" link set router1 up || return 1
+	for bridge_host in "$near near0" "$far far0"; do
+		# shellcheck disable=SC2086
+		set -- $bridge_host
+		ip -n "$1" route add default dev "$2" && ip -n "$1" -6 route add default dev "$2" || return 1
+	done
+	ip netns exec "$router" python3 "$top/tests/reference/disorder_bridge.py" "$seed" "$loss" router0 router1 \
+		"$tmp/bridged" &
+	bridge=$!
+	wait_for test -e "$tmp/bridged"
 }
 
 set_up_network() {
 	ip link add near0 netns "$near" type veth peer name router0 netns "$router" || return 1
 	ip link add far0 netns "$far" type veth peer name router1 netns "$router" || return 1
 	attach "$near" near0 "$near4" "$near6" && attach "$far" far0 "$far4" "$far6" || return 1
+	[ "$disorder" = 0 ] || { set_up_bridge; return; }
 	attach "$router" router0 "10.$near_net.254" "$near_net6::fe" && attach "$router" router1 "10.$far_net.254" "$far_net6::fe" ||
 		return 1
 	ip -n "$near" route add default via "10.$near_net.254" && ip -n "$near" -6 route add default via "$near_net6::fe" ||

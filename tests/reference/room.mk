@@ -16,9 +16,10 @@ all_tests += \
 	%D%/shared_cases.sh \
 	%D%/shared_truth.sh \
 	%D%/shared_tshark.sh \
+	%D%/truth_disorder.sh \
 	%D%/truth_fresh.sh \
 	%D%/tshark_whole.sh
 
 EXTRA_PROGRAMS += %D%/dump_fields %D%/truth_replay
-%D%/truth.log %D%/truth_fresh.log %D%/shared_truth.log: %D%/truth_replay
+%D%/truth.log %D%/truth_disorder.log %D%/truth_fresh.log %D%/shared_truth.log: %D%/truth_replay
 %D%/tshark.log %D%/shared_tshark.log: %D%/dump_fields

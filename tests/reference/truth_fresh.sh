@@ -14,6 +14,7 @@
 
 [ "$(id -u)" -eq 0 ] || skip_all "network namespaces need root"
 have ip nft python3 tcpdump || skip_all "ip, nft, python3 or tcpdump is not installed"
+[ "${NETOBS_LIVE_DISORDER:-0}" = 0 ] || have ethtool || skip_all "ethtool is not installed"
 built "$build/tests/reference/truth_replay"
 [ -d /sys/kernel/tracing/instances ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null ||
 	skip_all "no tracefs"
@@ -29,8 +30,9 @@ stop_all() {
 	for stop_pid in $started; do
 		kill "$stop_pid" 2>/dev/null
 	done
+	# shellcheck disable=SC2086 # a list
+	wait $started
 	started=
-	wait
 }
 
 dropped() {
