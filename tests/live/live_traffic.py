@@ -16,10 +16,11 @@ import sys
 import threading
 import time
 
-WEB, BULK, RESET, STUCK, HALF, IDLE, WARM_UP = range(7001, 7008)
+WEB, BULK, RESET, STUCK, HALF, IDLE, WARM_UP, ODD, FAST_OPEN, CROWDED = range(7001, 7011)
 CLOSED = 7998    # no socket listens
 FILTERED = 7999  # the router drops it
 WORKERS = 24
+FAST_OPEN_OPTION = 23  # TCP_FASTOPEN, which socket has since Python 3.12
 
 
 def reset_on_close(connection):
@@ -74,8 +75,27 @@ def serve_idle(connection):
     read_all(connection)
 
 
+def serve_odd(connection):
+    """One close of an unusual kind, which the first line names."""
+    kind = connection.recv(8)[:8].strip()
+    if kind == b"unread":  # the rest of the request is not read: close() sends a RST
+        return
+    if kind == b"both":  # both close at nearly the same time
+        time.sleep(0.05)  # no event: the pace of the traffic
+    elif kind == b"deaf":  # the client closes while it is sent to
+        for _ in range(20):
+            connection.sendall(b"d" * 3000)
+            time.sleep(0.01)  # no event: the pace of the traffic
+    elif kind == b"abort":  # a RST after the client's FIN
+        read_all(connection)
+        connection.sendall(b"a" * 5000)
+        reset_on_close(connection)
+    elif kind == b"orphan":  # FIN-WAIT-2 without an owner, which ends by itself
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2, 1)
+
+
 SERVERS = {WEB: serve_web, BULK: serve_bulk, RESET: serve_reset, STUCK: serve_stuck, HALF: serve_half,
-           IDLE: serve_idle, WARM_UP: serve_web}
+           IDLE: serve_idle, WARM_UP: serve_web, ODD: serve_odd, FAST_OPEN: serve_web, CROWDED: serve_web}
 
 
 def serve_one(serving, connection):
@@ -87,8 +107,10 @@ def serve_one(serving, connection):
             pass
 
 
-def accept_all(listener, serving):
+def accept_all(listener, port, serving):
     while True:
+        if port == CROWDED:
+            time.sleep(0.7)  # no event: the pace of the traffic
         connection, _ = listener.accept()
         threading.Thread(target=serve_one, args=(serving, connection), daemon=True).start()
 
@@ -100,9 +122,11 @@ def serve(address4, address6, ready):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if port == STUCK:
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+            if port == FAST_OPEN:
+                listener.setsockopt(socket.IPPROTO_TCP, FAST_OPEN_OPTION, 100)
             listener.bind((address, port))
-            listener.listen(1024)
-            threading.Thread(target=accept_all, args=(listener, serving), daemon=True).start()
+            listener.listen(1 if port == CROWDED else 1024)
+            threading.Thread(target=accept_all, args=(listener, port, serving), daemon=True).start()
     pathlib.Path(ready).touch()
     threading.Event().wait()  # which nothing sets
 
@@ -153,7 +177,33 @@ def idle(_, connection):
     connection.sendall(b"still here")
 
 
-CLIENTS = {BULK: bulk, RESET: reset, STUCK: stuck, HALF: half, IDLE: idle, CLOSED: None, FILTERED: None}
+def odd(choice, connection):
+    kind = choice.choice([b"unread", b"both", b"deaf", b"abort", b"orphan"])
+    connection.sendall(kind.ljust(8))
+    if kind == b"unread":
+        connection.sendall(b"u" * choice.randrange(1, 20000))
+        read_all(connection)
+    elif kind == b"both":
+        time.sleep(0.05)  # no event: the pace of the traffic
+    elif kind == b"deaf":
+        connection.recv(100)
+    elif kind == b"abort":
+        connection.shutdown(socket.SHUT_WR)
+        read_all(connection)
+    elif kind == b"orphan":
+        time.sleep(choice.choice([0.2, 2.5]))  # no event: the pace of the traffic
+        connection.sendall(b"o")
+
+
+def fast_open(choice, connection, address):
+    """The request is in the SYN, once the client has the server's cookie."""
+    size = choice.randrange(1, 12000)
+    connection.sendto(b"%d server\n" % size, socket.MSG_FASTOPEN, (address, FAST_OPEN))
+    read_all(connection)
+
+
+CLIENTS = {BULK: bulk, RESET: reset, STUCK: stuck, HALF: half, IDLE: idle, ODD: odd, FAST_OPEN: None, CROWDED: web,
+           CLOSED: None, FILTERED: None}
 
 
 def talk_one(choice, addresses, port, talking):
@@ -161,6 +211,9 @@ def talk_one(choice, addresses, port, talking):
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM) as connection:
         connection.settimeout(2.5 if port == FILTERED else 20)
         try:
+            if port == FAST_OPEN:
+                fast_open(choice, connection, address)
+                return
             connection.connect((address, port))
             talking(choice, connection)
         except OSError:

@@ -9,6 +9,7 @@
 #	$seed		NETOBS_LIVE_SEED	seed of the clients' choices [the time]
 #	$offloads	NETOBS_LIVE_OFFLOADS	1: super-packets, the default of interfaces; 0: frames as on a wire [0]
 #	$disorder	NETOBS_LIVE_DISORDER	1: instead of the router a bridge that delays, reorders and duplicates [0]
+#	$cookies	NETOBS_LIVE_COOKIES	1: the hosts answer every SYN with a cookie and keep nothing of it [0]
 #	$patience	NETOBS_LIVE_PATIENCE	seconds to wait for the last sockets to close [6]
 
 connections=${NETOBS_LIVE_CONNECTIONS:-600}
@@ -16,6 +17,7 @@ loss=${NETOBS_LIVE_LOSS:-15}
 seed=${NETOBS_LIVE_SEED:-$(date +%s)}
 offloads=${NETOBS_LIVE_OFFLOADS:-0}
 disorder=${NETOBS_LIVE_DISORDER:-0}
+cookies=${NETOBS_LIVE_COOKIES:-0}
 patience=${NETOBS_LIVE_PATIENCE:-6}
 
 near=netobs-truth-near-$$ router=netobs-truth-router-$$ far=netobs-truth-far-$$
@@ -43,6 +45,8 @@ attach() {
 		ip -n "$1" link set "$2" gso_max_segs 1
 		! have ethtool || ip netns exec "$1" ethtool -K "$2" tso off gso off gro off >/dev/null 2>&1
 	fi
+	ip netns exec "$1" sh -c 'echo 3 >/proc/sys/net/ipv4/tcp_fastopen' || return 1
+	[ "$cookies" = 0 ] || ip netns exec "$1" sh -c 'echo 2 >/proc/sys/net/ipv4/tcp_syncookies' || return 1
 	# The bridge passes on what is in a frame, without the kernel's note that the checksum is not yet computed.
 	[ "$disorder" = 0 ] || ip netns exec "$1" ethtool -K "$2" tx off >/dev/null || return 1
 	ip -n "$1" link set lo up && ip -n "$1" link set "$2" up

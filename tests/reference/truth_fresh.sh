@@ -31,7 +31,7 @@ stop_all() {
 		kill "$stop_pid" 2>/dev/null
 	done
 	# shellcheck disable=SC2086 # a list
-	wait $started
+	wait $started 2>/dev/null
 	started=
 }
 
