@@ -144,6 +144,16 @@ def capture_file(directory, name, scratch):
     return path if os.path.exists(path) else accuracy.readable(path + ".gz", scratch)
 
 
+def without_record(cache, taken, hosts):
+    """The established endpoints of these hosts, (capture, address), that the kernel never had."""
+    for name, endpoints in sorted(cache.items()):
+        for key, connections in sorted(endpoints.items()):
+            if (name, key[0]) in hosts:
+                for states, _ in connections[taken[(name, key)]:]:
+                    if "ESTABLISHED" in states:
+                        yield f"{name} {key[0]}:{key[1]} {key[2]}:{key[3]}: ours {','.join(states)}, the kernel had none"
+
+
 def check(program, netobsd, directory, explained, scratch):
     total = collections.Counter()
     unseen = collections.Counter()
@@ -152,6 +162,7 @@ def check(program, netobsd, directory, explained, scratch):
     notes = {"states": [], "retransmissions": [], "kinds": []}
     cache = {}
     taken = collections.Counter()
+    recorded_hosts = set()  # of which the kernel's record is complete
     for line in open(os.path.join(directory, "truth.tsv"), encoding="ascii"):
         if line.startswith("#"):
             continue
@@ -165,6 +176,8 @@ def check(program, netobsd, directory, explained, scratch):
         key = (laddr, lport, raddr, rport)
         which = taken[(name, key)]
         taken[(name, key)] += 1
+        if more:
+            recorded_hosts.add((name, laddr))
         where = f"{name} {laddr}:{lport} {raddr}:{rport}"
         kernel = without_repeats(states.split(","))
         total["endpoints"] += 1
@@ -207,6 +220,7 @@ def check(program, netobsd, directory, explained, scratch):
             total["wrong"] += max(1, abs(int(retransmits) - most))
         if len(more) > 2:
             check_kinds(where, more[1] if most == int(more[0]) else more[2], facts, total, notes["kinds"])
+    notes["states"] += without_record(cache, taken, recorded_hosts)
     return total, unseen, late, listed, notes
 
 
