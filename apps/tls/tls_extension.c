@@ -105,7 +105,7 @@ tls_list_begin(struct tls_hello *hello, uint32_t length)
 		tls_step_expect(hello, STEP_ITEM, 2);
 	/* The list of versions replaces the version of the ClientHello (RFC 8446 section 4.2.1). */
 	if (hello->step == STEP_ITEM && hello->extension == EXTENSION_VERSIONS)
-		hello->client->version = 0;
+		hello->client->version = hello->client->ja4_version = 0;
 }
 
 static void
@@ -136,6 +136,8 @@ tls_extension_item(struct tls_hello *hello, uint16_t item)
 	} else if (hello->extension == EXTENSION_VERSIONS) {
 		if (item > client->version && item >> 8 == 3)
 			client->version = item;
+		if (item > client->ja4_version)
+			client->ja4_version = item;
 	} else if (client->signatures == TLS_SIGNATURES_MAX) {
 		client->too_many = true;
 	} else {
@@ -193,8 +195,17 @@ tls_extension_name(struct tls_hello *hello, uint8_t byte)
 	/* Behind a byte that does not fit, a shorter one would leave a hole. */
 	hello->name_cut = hello->name_cut || !tls_name_append(hello, byte);
 	hello->name_long |= hello->name_cut;
-	if (--hello->inner_left == 0)
-		hello->step = STEP_SKIP;
+	if (--hello->inner_left > 0)
+		return;
+	hello->step = STEP_SKIP;
+	/* A reserved name in front keeps peers tolerant (RFC 8701): the next one is the client's first. */
+	if (hello->server == NULL && hello->extension == EXTENSION_ALPN && client->alpn_length == 2 &&
+	    tls_is_grease((uint16_t)(client->alpn_first << 8 | client->alpn_last))) {
+		client->alpn_length = 0;
+		client->alpn[0] = '\0';
+		if (hello->list_left > 0)
+			tls_step_expect(hello, STEP_NAME_LENGTH, 1);
+	}
 }
 
 /* A number is complete. */

@@ -133,7 +133,7 @@ tls_hello_version(struct tls_hello *hello, uint16_t version)
 	if (hello->server != NULL)
 		hello->server->version = version;
 	else
-		hello->client->version = version;
+		hello->client->version = hello->client->ja4_version = version;
 	if (version >> 8 != 3)
 		hello->state = HELLO_BAD;
 	else

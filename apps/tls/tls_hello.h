@@ -10,7 +10,7 @@
 
 /* Most values that are kept for the fingerprint.  With more of one kind there is none. */
 #define TLS_CIPHERS_MAX	   192
-#define TLS_EXTENSIONS_MAX 64
+#define TLS_EXTENSIONS_MAX 128
 #define TLS_SIGNATURES_MAX 64
 
 #define TLS_NAME_SIZE 256
@@ -23,7 +23,8 @@
 struct tls_client {
 	uint16_t cipher[TLS_CIPHERS_MAX], extension[TLS_EXTENSIONS_MAX], signature[TLS_SIGNATURES_MAX];
 	uint16_t ciphers, extensions, signatures; /* of all of these, GREASE excluded, those kept */
-	uint16_t version;			  /* highest */
+	uint16_t version;			  /* highest of SSL 3 and TLS */
+	uint16_t ja4_version;			  /* highest of all, drafts and other protocols too */
 	uint16_t name_length;			  /* characters of `name` */
 	uint8_t alpn_first, alpn_last;		  /* bytes of the first protocol name */
 	uint8_t alpn_length;			  /* characters of `alpn` */

@@ -20,6 +20,10 @@ ja4_version(uint16_t version)
 	case 0x0302: return "11";
 	case 0x0301: return "10";
 	case 0x0300: return "s3";
+	case 0x0002: return "s2";
+	case 0xfeff: return "d1";
+	case 0xfefd: return "d2";
+	case 0xfefc: return "d3";
 	default: return "00";
 	}
 }
@@ -116,7 +120,7 @@ tls_ja4(const struct tls_client *client, char ja4[TLS_JA4_SIZE])
 	if (client->too_many)
 		return;
 	*at++ = 't';
-	memcpy(at, ja4_version(client->version), 2);
+	memcpy(at, ja4_version(client->ja4_version), 2);
 	at += 2;
 	*at++ = client->named ? 'd' : 'i';
 	at = ja4_put_count(at, client->ciphers);

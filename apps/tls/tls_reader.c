@@ -6,9 +6,6 @@
 
 #include "apps/tls/tls_names.h"
 
-/* Shortest encrypted Finished of TLS 1.3: header, digest of 32 bytes, content type, tag of 8 bytes. */
-#define TLS_FINISHED_RECORD_MIN 45u
-
 struct tls_ctx {
 	struct app_context *app;
 	struct tls_connection *connection;
@@ -68,7 +65,7 @@ tls_establish(struct tls_ctx *ctx)
 	/* A server may return any session id; only an abbreviated handshake resumes (RFC 5246 section 7.3). */
 	if (connection->server.version != TLS_1_3)
 		connection->resumed = !connection->hello_done;
-	connection->handshake_us = tls_elapsed_us(ctx);
+	connection->handshake_us = connection->asked ? connection->flight_us : tls_elapsed_us(ctx);
 	tls_report(ctx, TLS_EVENT_ESTABLISHED, -1, -1);
 	connection->done = true;
 }
@@ -278,31 +275,62 @@ tls_finished_length(uint16_t cipher)
 	return 4u + (cipher == 0x1302 ? 48u : 32u) + 1u + tls_tag_length(cipher);
 }
 
-/* An encrypted record of TLS 1.3: its length tells an alert from the beginning of a flight. */
+/* An encrypted record of the server.  Its first one is an alert if it is as long as one.  A later one may be two bytes
+ * of data if the stream goes on: an alert in place of an answer is the last record (RFC 8446 section 6.2). */
+static void
+tls_encrypted_of_server(struct tls_ctx *ctx, bool alert_like)
+{
+	struct tls_connection *connection = ctx->connection;
+
+	if (!connection->encrypted && alert_like) {
+		tls_report(ctx, TLS_EVENT_ALERT, -1, -1);
+		return;
+	}
+	/* A server that sends a ticket or data has accepted what the client has sent. */
+	if (connection->asked && (!alert_like || connection->alert_like)) {
+		tls_establish(ctx);
+		return;
+	}
+	connection->alert_like = alert_like;
+	connection->encrypted = true;
+}
+
+/* An encrypted record of the client.  A flight of Finished alone is known by its length, and has nothing that a server
+ * refuses; another one may begin with a certificate, an empty one if the client has none. */
+static void
+tls_encrypted_of_client(struct tls_ctx *ctx, bool alert_like)
+{
+	struct tls_connection *connection = ctx->connection;
+	bool finished = ctx->stream->record.length == tls_finished_length(connection->server.cipher);
+	bool early_data = connection->client.early_data;
+
+	/* Behind 0-RTT data, which may have any length, only the length of Finished shows the end of the handshake. */
+	if (alert_like && !early_data) {
+		tls_report(ctx, TLS_EVENT_ALERT, -1, -1);
+	} else if (!connection->encrypted || (early_data && !finished)) {
+		return;
+	} else if (finished && (!early_data || connection->server.psk)) {
+		tls_establish(ctx);
+	} else {
+		/* Nothing that the client sends now shows whether the server accepts it. */
+		connection->asked = ctx->stream->unread = true;
+		connection->flight_us = tls_elapsed_us(ctx);
+	}
+}
+
+/* An encrypted record of TLS 1.3. */
 static void
 tls_encrypted_end(struct tls_ctx *ctx)
 {
-	struct tls_connection *connection = ctx->connection;
-	uint16_t cipher = connection->server.cipher, length = ctx->stream->record.length;
-	uint32_t tag = tls_tag_length(cipher);
+	const struct tls_server *server = &ctx->connection->server;
+	bool alert_like = ctx->stream->record.length == TLS_ALERT_LEN + 1u + tls_tag_length(server->cipher);
 
-	if (!connection->negotiated || connection->server.version != TLS_1_3)
+	if (!ctx->connection->negotiated || server->version != TLS_1_3)
 		return;
-	/* Two bytes of 0-RTT data are as long as an alert. */
-	if (length == TLS_ALERT_LEN + 1u + tag) {
-		if (ctx->from_server || !connection->client.early_data)
-			tls_report(ctx, TLS_EVENT_ALERT, -1, -1);
-		return;
-	}
-	if (ctx->from_server) {
-		connection->encrypted = true;
-		return;
-	}
-	if (!connection->encrypted || length < TLS_FINISHED_RECORD_MIN)
-		return;
-	/* Behind 0-RTT data only the length of Finished shows the end of the handshake. */
-	if (!connection->client.early_data || length == tls_finished_length(cipher))
-		tls_establish(ctx);
+	if (ctx->from_server)
+		tls_encrypted_of_server(ctx, alert_like);
+	else
+		tls_encrypted_of_client(ctx, alert_like);
 }
 
 static void
@@ -376,6 +404,14 @@ tls_on_start(struct app_context *app, unsigned sender, bool beginning)
 	ctx.connection->done |= !beginning;
 }
 
+static bool
+tls_is_reading(const void *state, unsigned sender)
+{
+	const struct tls_connection *connection = state;
+
+	return !connection->done && !connection->stream[sender].unread;
+}
+
 static void
 tls_on_bytes(struct app_context *app, unsigned sender, struct slice bytes)
 {
@@ -383,7 +419,7 @@ tls_on_bytes(struct app_context *app, unsigned sender, struct slice bytes)
 	struct tls_stream *stream = ctx.stream;
 	uint32_t done = 0;
 
-	while (done < bytes.len && !ctx.connection->done) {
+	while (done < bytes.len && tls_is_reading(ctx.connection, sender)) {
 		if (stream->bytes >= TLS_BYTES_MAX) {
 			tls_stop(&ctx, ANOMALY_TLS_LIMIT);
 		} else if (stream->header_have < TLS_RECORD_HEADER_LEN) {
@@ -407,13 +443,17 @@ tls_on_gap(struct app_context *app, unsigned sender, uint32_t length)
 		tls_stop(&ctx, ANOMALY_TLS_LOST);
 }
 
-static bool
-tls_is_reading(const void *state, unsigned sender)
+/* The server's stream has ended: if its last record is as long as an alert it is one.  Otherwise it is not known
+ * whether the server has accepted the client's last flight. */
+static void
+tls_on_end(struct app_context *app, unsigned sender)
 {
-	const struct tls_connection *connection = state;
+	struct tls_ctx ctx = tls_ctx_init(app, sender);
 
-	(void)sender;
-	return !connection->done;
+	if (ctx.connection->done || !ctx.from_server || !ctx.connection->alert_like)
+		return;
+	tls_report(&ctx, TLS_EVENT_ALERT, -1, -1);
+	ctx.connection->done = true;
 }
 
 const struct app_reader tls_reader = {
@@ -423,6 +463,7 @@ const struct app_reader tls_reader = {
     .on_start = tls_on_start,
     .on_bytes = tls_on_bytes,
     .on_gap = tls_on_gap,
+    .on_end = tls_on_end,
     .recognises = tls_recognise,
     .is_reading = tls_is_reading,
 };

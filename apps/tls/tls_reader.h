@@ -23,6 +23,7 @@ struct tls_stream {
 	uint8_t head[3], head_have; /* the first bytes of an alert or ServerKeyExchange */
 	bool in_message;
 	bool change_cipher; /* ChangeCipherSpec was sent */
+	bool unread;	    /* nothing more of it is read */
 	bool finished;	    /* TLS 1.2 and below: and an encrypted handshake message behind it */
 };
 
@@ -32,12 +33,15 @@ struct tls_connection {
 	struct tls_stream stream[2]; /* by endpoint */
 	uint64_t hello_at;	     /* packet time of the first ClientHello */
 	int64_t hello_us, handshake_us;
+	int64_t flight_us; /* TLS 1.3: like handshake_us, of the client's last flight, while `asked` */
 	bool client_greeted; /* hello_at is valid */
 	bool retry;	     /* a HelloRetryRequest waits for the second ClientHello */
 	bool retried;	     /* a HelloRetryRequest was read */
 	bool negotiated;     /* the ServerHello was read */
 	bool version_13;     /* a ServerHello or HelloRetryRequest selected TLS 1.3 */
 	bool encrypted;	     /* TLS 1.3: the server has sent an encrypted record */
+	bool asked;	     /* TLS 1.3: the client's flight may have a certificate, and the server has not answered */
+	bool alert_like;     /* TLS 1.3: the server's last record, behind encrypted ones, is as long as an alert */
 	bool hello_done;     /* TLS 1.2 and below: ServerHelloDone, so the handshake is a full one */
 	bool resumed;
 	bool done; /* nothing more is read */

@@ -33,7 +33,7 @@ test_fingerprint_of_the_specification(void **state)
 	    .extensions = 16,
 	    .signature = {0x0403, 0x0804, 0x0401, 0x0503, 0x0805, 0x0501, 0x0806, 0x0601},
 	    .signatures = 8,
-	    .version = TLS_1_3,
+	    .ja4_version = TLS_1_3,
 	    .alpn_first = 'h',
 	    .alpn_last = '2',
 	    .alpn_length = 2,
@@ -193,6 +193,48 @@ test_client_hello_in_two_records(void **state)
 		feed(0, client_hello + 5 + cut, length - cut);
 		assert_client_hello();
 	}
+}
+
+/* The ClientHello with these versions in place of those in its list, of which there are two. */
+static const char *
+fingerprint_with_versions(uint16_t first, uint16_t second)
+{
+	static char ja4[TLS_JA4_SIZE];
+	uint8_t hello[sizeof client_hello];
+	size_t at = sizeof hello - 14; /* in front of the extension of signature algorithms */
+
+	memcpy(hello, client_hello, sizeof hello);
+	memcpy(hello + at, (uint8_t[]){(uint8_t)(first >> 8), (uint8_t)first, (uint8_t)(second >> 8), (uint8_t)second},
+	       4);
+	begin(true);
+	feed(0, hello, sizeof hello);
+	assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 1);
+	tls_ja4(&connection.client, ja4);
+	assert_string_equal(ja4 + 3, CLIENT_JA4 + 3);
+	ja4[3] = '\0';
+	return ja4;
+}
+
+/* The version of the fingerprint is the highest value of the list, in any order, GREASE excluded. */
+static void
+test_version_of_the_fingerprint(void **state)
+{
+	(void)state;
+	assert_string_equal(fingerprint_with_versions(0x0304, 0x0303), "t13");
+	assert_string_equal(fingerprint_with_versions(0x0303, 0x0304), "t13");
+	assert_string_equal(fingerprint_with_versions(0x0303, 0xfafa), "t12");
+	assert_string_equal(fingerprint_with_versions(0x0302, 0x0301), "t11");
+	assert_string_equal(fingerprint_with_versions(0x0301, 0x0300), "t10");
+	assert_string_equal(fingerprint_with_versions(0x0300, 0x0002), "ts3");
+	assert_string_equal(fingerprint_with_versions(0x0002, 0x0a0a), "ts2");
+	assert_string_equal(fingerprint_with_versions(0xfefc, 0x0304), "td3");
+	assert_string_equal(fingerprint_with_versions(0xfefd, 0xfefc), "td2");
+	assert_string_equal(fingerprint_with_versions(0xfeff, 0xfefd), "td1");
+	assert_string_equal(fingerprint_with_versions(0x0304, 0x0305), "t00");
+	assert_string_equal(fingerprint_with_versions(0x1a1a, 0x2a2a), "t00");
+	/* A draft of TLS 1.3 is not the version of the connection. */
+	assert_string_equal(fingerprint_with_versions(0x7f1c, 0x0303), "t00");
+	assert_int_equal(connection.client.version, TLS_1_2);
 }
 
 /* A message that ends early at any byte, with its lengths of record and message made to agree. */
@@ -558,10 +600,11 @@ test_early_data(void **state)
 		if (length != 53)
 			feed_zeros(0, TLS_APPLICATION_DATA, length);
 	assert_int_equal(reports[TLS_EVENT_ALERT] + reports[TLS_EVENT_ESTABLISHED], 0);
-	feed_zeros(1, TLS_APPLICATION_DATA, 19);
-	assert_int_equal(reports[TLS_EVENT_ALERT], 1);
 	feed_zeros(0, TLS_APPLICATION_DATA, 53);
+	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 0); /* a certificate may be in front of it */
+	feed_zeros(1, TLS_APPLICATION_DATA, 100);
 	assert_int_equal(reports[TLS_EVENT_ESTABLISHED], 1);
+	assert_int_equal(reports[TLS_EVENT_ALERT], 0);
 	assert_int_equal(all_anomalies, 0);
 }
 
@@ -621,6 +664,113 @@ test_second_retry(void **state)
 	feed_server_hello(retry_random);
 	assert_int_equal(anomalies[ANOMALY_TLS_UNEXPECTED], 1);
 	assert_int_equal(reports[TLS_EVENT_SERVER_HELLO], 0);
+}
+
+/* Up to the end of the server's flight. */
+static void
+begin_handshake_13(void)
+{
+	begin_with_client_hello();
+	feed_server_hello(NULL);
+	feed_encrypted(1, 255);
+	ctx.now += 7000;
+}
+
+/* Firings of tls-established, and then those of tls-alert. */
+static unsigned
+ends(void)
+{
+	return 10 * reports[TLS_EVENT_ESTABLISHED] + reports[TLS_EVENT_ALERT];
+}
+
+/* A client without a certificate, and its Finished. */
+static void
+feed_empty_certificate(void)
+{
+	feed_encrypted(0, 25);
+	feed_encrypted(0, 53);
+}
+
+/* A certificate is refused by an alert in place of an answer, and what is as long as one is known by what follows. */
+static void
+test_client_certificate_of_tls_13(void **state)
+{
+	(void)state;
+	begin_handshake_13();
+	feed_encrypted(0, 250);
+	assert_int_equal(ends(), 0);
+	assert_false(tls_reader.is_reading(&connection, 0));
+	assert_true(tls_reader.is_reading(&connection, 1));
+	ctx.now += 4000;
+	feed_encrypted(1, 200); /* a ticket */
+	assert_int_equal(ends(), 10);
+	assert_int_equal(connection.handshake_us, connection.hello_us + 7);
+	assert_true(last.from_server);
+
+	begin_handshake_13();
+	feed_empty_certificate();
+	feed_encrypted(1, 19);
+	tls_reader.on_end(&ctx, 0);
+	assert_int_equal(ends(), 0);
+	tls_reader.on_end(&ctx, 1);
+	assert_int_equal(ends(), 1);
+	assert_true(last.from_server);
+	assert_int_equal(last.alert_level, -1);
+	assert_int_equal(connection.handshake_us, -1);
+	assert_false(tls_reader.is_reading(&connection, 1));
+
+	/* Two bytes of data, and more. */
+	for (uint8_t length = 18; length <= 20; length++) {
+		begin_handshake_13();
+		feed_empty_certificate();
+		feed_encrypted(1, 19);
+		feed_encrypted(1, length);
+		assert_int_equal(ends(), 10);
+		tls_reader.on_end(&ctx, 1);
+		assert_int_equal(ends(), 10);
+	}
+
+	/* No answer: it is not known. */
+	begin_handshake_13();
+	feed_empty_certificate();
+	tls_reader.on_end(&ctx, 1);
+	assert_int_equal(ends(), 0);
+
+	/* Finished alone has nothing that can be refused: what follows is no part of the handshake. */
+	begin_handshake_13();
+	feed_encrypted(0, 53);
+	assert_int_equal(ends(), 10);
+	assert_false(last.from_server);
+	feed_encrypted(1, 19);
+	tls_reader.on_end(&ctx, 1);
+	assert_int_equal(ends(), 10);
+	assert_int_equal(all_anomalies, 0);
+}
+
+/* In the place of encrypted extensions, and in the place of a client's flight, only an alert is that short. */
+static void
+test_early_alerts_of_tls_13(void **state)
+{
+	(void)state;
+	begin_with_client_hello();
+	feed_server_hello(NULL);
+	feed_encrypted(1, 19);
+	assert_int_equal(ends(), 1);
+	begin_handshake_13();
+	feed_encrypted(0, 19);
+	assert_int_equal(ends(), 1);
+	assert_false(last.from_server);
+	/* Behind the server's flight it may be data that do not wait for the client. */
+	begin_handshake_13();
+	feed_encrypted(1, 19);
+	feed_encrypted(0, 53);
+	assert_int_equal(ends(), 10);
+	begin_handshake_13();
+	feed_encrypted(1, 19);
+	assert_int_equal(ends(), 0);
+	tls_reader.on_end(&ctx, 1);
+	assert_int_equal(ends(), 1);
+	assert_int_equal(all_anomalies, 0);
 }
 
 /* --- limits --- */
@@ -703,6 +853,41 @@ test_limits_of_the_fingerprint(void **state)
 	assert_int_equal(anomalies[ANOMALY_TLS_JA4_LIMIT], 1);
 	feed_hello_of((struct hello_of){.ciphers = 1, .signatures = TLS_SIGNATURES_MAX + 1});
 	assert_int_equal(anomalies[ANOMALY_TLS_JA4_LIMIT], 1);
+}
+
+/* The example values of the JA4 specification, and others. */
+static void
+test_protocol_of_the_fingerprint(void **state)
+{
+	static const struct {
+		const char *protocols; /* with their lengths */
+		uint8_t size;
+		char is[3];
+	} cases[] = {
+	    {"\x01\xab", 2, "ab"}, {"\x02\xab\xcd", 3, "ad"}, {"\x02\x30\xab", 3, "3b"},
+	    {"\x04\x30\x31\xab\xcd", 5, "3d"}, {"\x04\x30\xab\xcd\x31", 5, "01"}, {"\x01h", 2, "hh"},
+	    {"\x08http/1.1\x02h2", 12, "h1"}, {"\x03h2/", 4, "6f"}, {"\x01\x00", 2, "00"},
+	    {"\x02\x0a\x0a\x02h2", 6, "h2"}, {"\x02\xfa\xfa", 3, "00"}, {"\x02\x0a\x1a", 3, "0a"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint8_t hello[100] = {1, 0, 0, 0, 3, 3}, *at = hello + 39;
+		char ja4[TLS_JA4_SIZE];
+		uint8_t size = cases[i].size;
+
+		begin(true);
+		memcpy(at, (uint8_t[]){0, 2, 0x13, 1, 1, 0, 0, (uint8_t)(6 + size), 0, 16, 0}, 11);
+		memcpy(at + 11, (uint8_t[]){(uint8_t)(2 + size), 0, size}, 3);
+		memcpy(at + 14, cases[i].protocols, size);
+		hello[3] = (uint8_t)(39 + 14 + size - 4);
+		feed_record(0, TLS_HANDSHAKE, hello, 39u + 14 + size);
+		assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 1);
+		tls_ja4(&connection.client, ja4);
+		assert_memory_equal(ja4, "t12i0101", 8);
+		assert_memory_equal(ja4 + 8, cases[i].is, 2);
+		assert_string_equal(ja4 + 23, "_000000000000");
+	}
 }
 
 static void
@@ -796,6 +981,7 @@ main(void)
 	    cmocka_unit_test(test_first_bytes),
 	    cmocka_unit_test(test_client_hello_split_at_every_place),
 	    cmocka_unit_test(test_client_hello_in_two_records),
+	    cmocka_unit_test(test_version_of_the_fingerprint),
 	    cmocka_unit_test(test_client_hello_cut_at_every_byte),
 	    cmocka_unit_test(test_gap_and_middle),
 	    cmocka_unit_test(test_every_byte_damaged),
@@ -812,7 +998,10 @@ main(void)
 	    cmocka_unit_test(test_early_data),
 	    cmocka_unit_test(test_handshake_with_retry),
 	    cmocka_unit_test(test_second_retry),
+	    cmocka_unit_test(test_client_certificate_of_tls_13),
+	    cmocka_unit_test(test_early_alerts_of_tls_13),
 	    cmocka_unit_test(test_limits_of_the_fingerprint),
+	    cmocka_unit_test(test_protocol_of_the_fingerprint),
 	    cmocka_unit_test(test_limits_of_names),
 	    cmocka_unit_test(test_a_cut_name_has_no_hole),
 	    cmocka_unit_test(test_limits_of_records),

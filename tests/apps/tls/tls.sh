@@ -14,7 +14,7 @@ have openssl tcpdump tshark editcap python3 ip unshare || skip_all "openssl, tcp
 refused=$(unshare -n true 2>&1) || skip_all "$refused"
 
 # On port 443 a server that takes every version, on 4443 one that wants a certificate, on 4444 one with another key exchange group
-# than clients send first.
+# than clients send first, on 4445 one of TLS 1.3 that wants the certificate cert.pem.
 cat >"$tmp/traffic.sh" <<'END'
 set -u
 cd "$1" || exit 1
@@ -25,6 +25,9 @@ openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com -days 30 -ke
 openssl s_server -accept 192.0.2.1:443 -cert cert.pem -key key.pem -www -alpn h2,http/1.1 >server.log 2>&1 &
 openssl s_server -accept 192.0.2.1:4443 -cert cert.pem -key key.pem -www -Verify 1 -tls1_2 >verify.log 2>&1 &
 openssl s_server -accept 192.0.2.1:4444 -cert cert.pem -key key.pem -www -groups P-256 >group.log 2>&1 &
+openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=other.example.com -days 30 -keyout other.key -out other.pem 2>/dev/null
+openssl s_server -accept 192.0.2.1:4445 -cert cert.pem -key key.pem -www -Verify 1 -verify_return_error -CAfile cert.pem \
+	-num_tickets 0 >verify13.log 2>&1 &
 
 # talk PORT OPTION...: one connection, in which the client sends a request after the handshake and reads the answer
 talk() {
@@ -32,7 +35,7 @@ talk() {
 	shift
 	printf 'GET / HTTP/1.0\r\n\r\n' | timeout 20 openssl s_client -connect "192.0.2.1:$port" -ign_eof "$@" >>client.log 2>&1
 }
-for log in server verify group; do
+for log in server verify group verify13; do
 	wait_for grep -q ACCEPT $log.log
 done
 capture traffic "tcp"
@@ -44,6 +47,9 @@ talk 443 -tls1_2 -cipher DHE-RSA-AES128-GCM-SHA256 -noservername
 talk 443 -tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256 -servername five.example.com
 talk 4443 -tls1_2 -servername six.example.com
 talk 4444 -tls1_3 -servername seven.example.com
+talk 4445 -tls1_3 -servername eight.example.com
+talk 4445 -tls1_3 -servername nine.example.com -cert other.pem -key other.key
+talk 4445 -tls1_3 -servername ten.example.com -cert cert.pem -key key.pem
 captured traffic
 [ "$3" = compare ] || exit 0
 command -v nginx >/dev/null && command -v curl >/dev/null || exit 0
@@ -119,6 +125,11 @@ is "TLS 1.3, a full handshake" "$(fired three.example.com)" "$full"
 is "TLS 1.3, resumed" "$(fired four.example.com)" "$full"
 is "no cipher suite in common: an alert" "$(fired five.example.com)" "tls-client-hello tls-alert"
 is "no certificate: an alert in place of the end" "$(fired six.example.com)" "tls-client-hello tls-server-hello tls-alert"
+is "TLS 1.3, no certificate: an encrypted alert in place of the end" "$(fired eight.example.com)" \
+	"tls-client-hello tls-server-hello tls-alert"
+is "TLS 1.3, a certificate that is refused: likewise" "$(fired nine.example.com)" \
+	"tls-client-hello tls-server-hello tls-alert"
+is "TLS 1.3, a certificate that is accepted" "$(fired ten.example.com)" "$full"
 is "HelloRetryRequest: a second ClientHello" "$(fired seven.example.com)" "tls-client-hello $full"
 
 "$netobsd" -r "$capture" --print=tls-established --format=json >"$tmp/established"
@@ -135,8 +146,8 @@ probes --view monitor >"$tmp/monitor"
 check "view monitor: the same firings" cmp "$tmp/both" "$tmp/monitor"
 probes --local 192.0.2.2/32 | sed -E 's/ (192.0.2.2:[0-9]*) - (192.0.2.1:[0-9]*),/ \2 - \1,/' >"$tmp/client"
 check "view host, local client: the same firings, endpoints exchanged" cmp "$tmp/both" "$tmp/client"
-is "--ports-only: no firing on other ports" "$(probes --ports-only | grep -c ' 192.0.2.1:444[34] ')" 0
-is "without it: those are recognised" "$(grep -c ' 192.0.2.1:444[34] ' "$tmp/both")" 7
+is "--ports-only: no firing on other ports" "$(probes --ports-only | grep -c ' 192.0.2.1:444[345] ')" 0
+is "without it: those are recognised" "$(grep -c ' 192.0.2.1:444[345] ' "$tmp/both")" 16
 
 if [ -e "$tmp/nginx.pcap" ]; then
 	check "likewise nginx and curl" python3 "$top/tests/apps/tls/tls_messages.py" "$netobsd" "$tmp/nginx.pcap"
@@ -152,7 +163,7 @@ hellos() {
 	"$netobsd" -r "$1" --print=tls-server-hello | sed -n 's/.*tls-server-hello \([^,]*\), .*version \([^,]*\), cipher \([^,]*\),.*/\1 \2 \3/p' | sort
 }
 hellos "$capture" >"$tmp/all"
-is "there are server hellos" "$(wc -l <"$tmp/all")" 7
+is "there are server hellos" "$(wc -l <"$tmp/all")" 10
 for step in 3 5 7; do
 	# shellcheck disable=SC2046
 	editcap "$capture" "$tmp/missing.pcap" $(seq 1 "$step" 400)
