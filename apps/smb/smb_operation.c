@@ -151,7 +151,7 @@ smb_op_accept(struct smb_op_ctx *ctx, const struct smb_request *request)
 		smb_file_open(tables, file, request->session_id, ctx->body.file_id);
 }
 
-/* Drops what is closed, or was never opened; called after the operation is reported, so that its path is known. */
+/* Ends what is closed, or was refused. */
 static void
 smb_op_close(struct smb_op_ctx *ctx, const struct smb_request *request)
 {
@@ -162,24 +162,24 @@ smb_op_close(struct smb_op_ctx *ctx, const struct smb_request *request)
 
 	switch (message->command) {
 	case SMB_TREE_CONNECT:
-		if (share != NULL && !share->connected)
-			*share = (struct smb_share){0};
+		if (share != NULL && share->state == SMB_ASKED)
+			share->state = SMB_ENDED;
 		break;
 	case SMB_TREE_DISCONNECT:
 		if (share != NULL && message->status == 0)
-			*share = (struct smb_share){0};
+			share->state = SMB_ENDED;
 		break;
 	case SMB_CREATE:
-		if (file != NULL && !file->open)
-			*file = (struct smb_file){0};
+		if (file != NULL && file->state == SMB_ASKED)
+			file->state = SMB_ENDED;
 		break;
 	case SMB_CLOSE:
 		if (file != NULL && message->status == 0)
-			*file = (struct smb_file){0};
+			file->state = SMB_ENDED;
 		break;
 	case SMB_LOGOFF:
 		if (message->status == 0)
-			smb_session_drop(tables, message->session_id);
+			smb_session_end(tables, message->session_id);
 		break;
 	default: break;
 	}
@@ -211,8 +211,11 @@ smb_op_response(struct smb_op_ctx *ctx)
 			operation.tree_id = request.tree_id;
 	} else {
 		request = (struct smb_request){.session_id = message->session_id, .command = message->command};
-		smb_op_set_share(ctx, &request,
-				 smb_share_find(&ctx->connection->tables, message->session_id, message->tree_id));
+		/* The tree id of TREE_CONNECT is a new one. */
+		if (message->command != SMB_TREE_CONNECT)
+			smb_op_set_share(
+			    ctx, &request,
+			    smb_share_find(&ctx->connection->tables, message->session_id, message->tree_id));
 	}
 	smb_op_accept(ctx, &request);
 	smb_op_report(ctx, &operation, &request);

@@ -53,16 +53,29 @@ smb_request_add(struct smb_tables *tables, const struct smb_request *request)
 
 /* --------------------------------------------------------------------------------------------------------- shares */
 
+/* When an entry gives its place to a new one, the lowest first: free ones, those that have ended, the others. */
+static uint64_t
+smb_place_rank(enum smb_state state, uint32_t touched)
+{
+	uint64_t rank = state > SMB_ENDED ? SMB_ASKED : state;
+
+	return rank << 32 | touched;
+}
+
 uint8_t
 smb_share_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped)
 {
 	struct smb_share *share = &tables->share[0];
 
-	for (uint32_t i = 1; i < SMB_SHARES_MAX && share->use != 0; i++)
-		if (tables->share[i].use == 0 || tables->share[i].touched < share->touched)
+	for (uint32_t i = 1; i < SMB_SHARES_MAX; i++)
+		if (smb_place_rank(tables->share[i].state, tables->share[i].touched) <
+		    smb_place_rank(share->state, share->touched))
 			share = &tables->share[i];
-	*dropped |= share->use != 0;
-	*share = (struct smb_share){.session_id = session_id, .use = ++tables->uses, .touched = ++tables->clock};
+	*dropped |= share->state > SMB_ENDED;
+	*share = (struct smb_share){.session_id = session_id,
+				    .use = ++tables->uses,
+				    .touched = ++tables->clock,
+				    .state = SMB_ASKED};
 	smb_text(share->path, sizeof share->path, path);
 	return (uint8_t)(share - tables->share + 1);
 }
@@ -81,7 +94,7 @@ smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id)
 	for (uint32_t i = 0; i < SMB_SHARES_MAX; i++) {
 		struct smb_share *share = &tables->share[i];
 
-		if (share->connected && share->tree_id == tree_id && share->session_id == session_id) {
+		if (share->state == SMB_OPEN && share->tree_id == tree_id && share->session_id == session_id) {
 			share->touched = ++tables->clock;
 			return (uint8_t)(i + 1);
 		}
@@ -95,10 +108,10 @@ smb_share_connect(struct smb_tables *tables, struct smb_share *share, uint64_t s
 	uint8_t older = smb_share_find(tables, session_id, tree_id);
 
 	if (older != 0)
-		tables->share[older - 1] = (struct smb_share){0};
+		tables->share[older - 1].state = SMB_ENDED;
 	if (share == NULL)
 		return;
-	share->connected = true;
+	share->state = SMB_OPEN;
 	share->session_id = session_id;
 	share->tree_id = tree_id;
 }
@@ -110,14 +123,15 @@ smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slice path, 
 {
 	struct smb_file *file = &tables->file[0];
 
-	for (uint32_t i = 1; i < SMB_FILES_MAX && file->use != 0; i++)
-		if (tables->file[i].use == 0 || tables->file[i].touched < file->touched)
+	for (uint32_t i = 1; i < SMB_FILES_MAX; i++)
+		if (smb_place_rank(tables->file[i].state, tables->file[i].touched) <
+		    smb_place_rank(file->state, file->touched))
 			file = &tables->file[i];
-	*dropped |= file->use != 0;
+	*dropped |= file->state > SMB_ENDED;
 	file->session_id = session_id;
 	file->use = ++tables->uses;
 	file->touched = ++tables->clock;
-	file->open = false;
+	file->state = SMB_ASKED;
 	smb_text(file->path, sizeof file->path, path);
 	return (uint8_t)(file - tables->file + 1);
 }
@@ -136,7 +150,8 @@ smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[S
 	for (uint32_t i = 0; i < SMB_FILES_MAX; i++) {
 		struct smb_file *file = &tables->file[i];
 
-		if (file->open && file->session_id == session_id && memcmp(file->id, id, sizeof file->id) == 0) {
+		if (file->state == SMB_OPEN && file->session_id == session_id &&
+		    memcmp(file->id, id, sizeof file->id) == 0) {
 			file->touched = ++tables->clock;
 			return (uint8_t)(i + 1);
 		}
@@ -151,21 +166,21 @@ smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t session
 	uint8_t older = smb_file_find(tables, session_id, id);
 
 	if (older != 0)
-		tables->file[older - 1] = (struct smb_file){0};
+		tables->file[older - 1].state = SMB_ENDED;
 	if (file == NULL)
 		return;
-	file->open = true;
+	file->state = SMB_OPEN;
 	file->session_id = session_id;
 	memcpy(file->id, id, sizeof file->id);
 }
 
 void
-smb_session_drop(struct smb_tables *tables, uint64_t session_id)
+smb_session_end(struct smb_tables *tables, uint64_t session_id)
 {
 	for (uint32_t i = 0; i < SMB_SHARES_MAX; i++)
-		if (tables->share[i].use != 0 && tables->share[i].session_id == session_id)
-			tables->share[i] = (struct smb_share){0};
+		if (tables->share[i].state > SMB_ENDED && tables->share[i].session_id == session_id)
+			tables->share[i].state = SMB_ENDED;
 	for (uint32_t i = 0; i < SMB_FILES_MAX; i++)
-		if (tables->file[i].use != 0 && tables->file[i].session_id == session_id)
-			tables->file[i] = (struct smb_file){0};
+		if (tables->file[i].state > SMB_ENDED && tables->file[i].session_id == session_id)
+			tables->file[i].state = SMB_ENDED;
 }

@@ -2,7 +2,8 @@
 /*
  * State of an SMB connection: requests that wait for their response, shares, open files.  Bounded: if a table is full,
  * the request that has waited longest is dropped, or the share or file that has not been used for longest.
- * Entries are numbered from 1, 0 is none.
+ * Entries are numbered from 1, 0 is none.  The entry of a share or file that is closed, or was refused, stays until its
+ * place is needed: requests that were sent before still have its path.
  */
 #ifndef NETOBS_APPS_SMB_SMB_TABLES_H
 #define NETOBS_APPS_SMB_SMB_TABLES_H
@@ -24,19 +25,26 @@ struct smb_request {
 	uint8_t file, share; /* 0 none */
 };
 
+enum smb_state {
+	SMB_FREE,
+	SMB_ENDED, /* it is closed, or was refused */
+	SMB_ASKED, /* the client has sent its request */
+	SMB_OPEN,  /* the server has sent its id */
+};
+
 struct smb_share {
 	uint64_t session_id;
 	uint32_t tree_id;
-	uint32_t use;	 /* number of the use of the entry, 0 free */
+	uint32_t use;	 /* number of the use of the entry */
 	uint32_t touched; /* clock of the tables when it was last used */
-	bool connected;	 /* the server has sent the tree id */
+	enum smb_state state;
 	char path[SMB_SHARE_TEXT_MAX];
 };
 
 struct smb_file {
 	uint64_t session_id;
 	uint32_t use, touched; /* likewise */
-	bool open;	       /* the server has sent the file id */
+	enum smb_state state;
 	uint8_t id[SMB_FILE_ID_BYTES];
 	char path[SMB_PATH_TEXT_MAX];
 };
@@ -66,7 +74,7 @@ struct smb_share *smb_share_at(struct smb_tables *tables, uint8_t number, uint32
 struct smb_file *smb_file_at(struct smb_tables *tables, uint8_t number, uint32_t use);
 
 /* The server has accepted the request and sent the ids.  `share` or `file` is NULL if the request is not known.  An
- * older entry with these ids is dropped: its end was not captured. */
+ * older entry with these ids ends: its end was not captured. */
 void smb_share_connect(struct smb_tables *tables, struct smb_share *share, uint64_t session_id, uint32_t tree_id);
 void smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t session_id,
 		   const uint8_t id[SMB_FILE_ID_BYTES]);
@@ -75,7 +83,7 @@ void smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t se
 uint8_t smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id);
 uint8_t smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES]);
 
-/* Drops the shares and files of a session that has ended. */
-void smb_session_drop(struct smb_tables *tables, uint64_t session_id);
+/* Ends the shares and files of a session that has ended. */
+void smb_session_end(struct smb_tables *tables, uint64_t session_id);
 
 #endif

@@ -366,6 +366,47 @@ test_chain(void **state)
 	assert_int_equal(all_anomalies, 0);
 }
 
+/* The path of a file that was not opened, or is closed, is known of requests that were sent before. */
+static void
+test_requests_behind_the_end_of_a_file(void **state)
+{
+	(void)state;
+	begin(true);
+	connect_share();
+	log_text[0] = '\0';
+	message(SMB_CREATE, 10, 0, 0, 57, 56);
+	add_name(108, "a");
+	chain(SMB_QUERY_INFO, 11, SMB_FLAG_RELATED, 41, 40);
+	set_file(88, 255);
+	chain(SMB_CLOSE, 12, SMB_FLAG_RELATED, 24, 24);
+	set_file(72, 255);
+	send_message(CLIENT);
+	log_text[0] = '\0';
+	response(SMB_CREATE, 10, 0xc0000034, 9, 8);
+	chain(SMB_QUERY_INFO, 11, SMB_FLAG_RESPONSE, 9, 8);
+	put(last + 8, 0xc0000034, 4);
+	chain(SMB_CLOSE, 12, SMB_FLAG_RESPONSE, 9, 8);
+	put(last + 8, 0xc0000034, 4);
+	send_message(SERVER);
+	assert_string_equal(log_text, "done create [\\\\server\\share] [a] STATUS_OBJECT_NAME_NOT_FOUND 0 0 1\n"
+				      "done query-info [\\\\server\\share] [a] STATUS_OBJECT_NAME_NOT_FOUND 0 0 1\n"
+				      "done close [\\\\server\\share] [a] STATUS_OBJECT_NAME_NOT_FOUND 0 0 1\n");
+	open_file(20, "b", 1);
+	send_read(21, 5, 6, 1);
+	send_close(22, 1);
+	response(SMB_CLOSE, 22, 0, 60, 60);
+	send_message(SERVER);
+	log_text[0] = '\0';
+	answer_read(21, 5);
+	send_read(23, 5, 6, 1);
+	assert_string_equal(log_text, "done read [\\\\server\\share] [b] STATUS_SUCCESS 5 6 3\n"
+				      "start read [\\\\server\\share] []  5 6 -1\n");
+	/* The places of ended files are taken first. */
+	for (uint8_t file = 1; file <= SMB_FILES_MAX; file++)
+		open_file(100 + file, "f", file);
+	assert_int_equal(all_anomalies, 0);
+}
+
 static void
 test_asynchronous_response(void **state)
 {
@@ -413,21 +454,21 @@ test_refused_files_and_shares_are_forgotten(void **state)
 	response(SMB_TREE_CONNECT, 3, 0xc00000cc, 9, 8);
 	send_message(SERVER);
 	assert_non_null(strstr(log_text, "done tree-connect [\\\\server\\no] [] STATUS_BAD_NETWORK_NAME"));
-	assert_int_equal(connection.tables.share[0].use, 0);
+	assert_int_equal(connection.tables.share[0].state, SMB_ENDED);
 	connect_share();
 	send_create(4, "no");
 	response(SMB_CREATE, 4, 0xc0000034, 9, 8);
 	send_message(SERVER);
 	assert_non_null(strstr(log_text, "[no] STATUS_OBJECT_NAME_NOT_FOUND"));
-	assert_int_equal(connection.tables.file[0].use, 0);
+	assert_int_equal(connection.tables.file[0].state, SMB_ENDED);
 	open_file(5, "yes", 1);
-	assert_int_not_equal(connection.tables.file[0].use, 0);
+	assert_int_equal(connection.tables.file[1].state, SMB_OPEN);
 	message(SMB_LOGOFF, 6, 0, 0, 4, 4);
 	send_message(CLIENT);
 	response(SMB_LOGOFF, 6, 0, 4, 4);
 	send_message(SERVER);
-	assert_int_equal(connection.tables.file[0].use, 0);
-	assert_int_equal(connection.tables.share[0].use, 0);
+	assert_int_equal(connection.tables.file[1].state, SMB_ENDED);
+	assert_int_equal(connection.tables.share[1].state, SMB_ENDED);
 }
 
 /* The end of a file or share was not captured, and the server uses its id again. */
@@ -754,6 +795,7 @@ main(void)
 	    cmocka_unit_test(test_names_fit_their_fields),
 	    cmocka_unit_test(test_session_split_at_every_place),
 	    cmocka_unit_test(test_chain),
+	    cmocka_unit_test(test_requests_behind_the_end_of_a_file),
 	    cmocka_unit_test(test_asynchronous_response),
 	    cmocka_unit_test(test_response_without_its_request),
 	    cmocka_unit_test(test_refused_files_and_shares_are_forgotten),
