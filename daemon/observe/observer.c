@@ -286,8 +286,9 @@ observer_update_records(struct observer *o)
 static bool
 observer_needs_names(const struct observer *o)
 {
-	return o->records && (o->record_handler != NULL || semaphores_enabled(PROBE_CONNECTION_END) ||
-			      semaphores_enabled(PROBE_CONNECTION_ACTIVE));
+	return o->records &&
+	       (o->record_handler != NULL || emitter_passes_records(o->emitter) ||
+		semaphores_enabled(PROBE_CONNECTION_END) || semaphores_enabled(PROBE_CONNECTION_ACTIVE));
 }
 
 /* Determines what holds for all frames of a call. */
