@@ -77,7 +77,8 @@ struct tcp_endpoint {
 	};
 	uint32_t segments_sent;
 	uint32_t ts_recent;   /* latest timestamp accepted from the peer (TS.Recent of RFC 7323), 0 unknown */
-	uint64_t bytes;	      /* payload bytes sent, without retransmissions */
+	uint64_t bytes;	      /* payload bytes captured, without retransmissions; until the first segment is captured:
+			       * end of the bytes that the peer has acknowledged, as an offset in the stream */
 };
 
 _Static_assert(sizeof(struct tcp_endpoint) == 64, "a TCP endpoint is one cache line");

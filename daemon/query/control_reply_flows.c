@@ -27,7 +27,7 @@ static uint64_t
 flow_endpoint_bytes(const struct flow *flow, unsigned endpoint)
 {
 	if (flow->kind == FLOW_TCP)
-		return flow->tcp[endpoint].bytes;
+		return tcp_captured_bytes(&flow->tcp[endpoint]);
 	return flow->kind == FLOW_SCTP ? flow->sctp[endpoint].bytes : flow->udp[endpoint].bytes;
 }
 

@@ -57,6 +57,13 @@ struct tcp_estimates {
 void tcp_estimate_congestion(const struct flow_table *table, const struct flow *flow, unsigned endpoint,
 			     struct tcp_estimates *estimates);
 
+/* Payload bytes of the endpoint that were captured, each once. */
+static inline uint64_t
+tcp_captured_bytes(const struct tcp_endpoint *endpoint)
+{
+	return endpoint->segments_sent != 0 ? endpoint->bytes : 0;
+}
+
 /* Segments of endpoint `endpoint` that repeat sequence space. */
 uint32_t tcp_retransmits(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 

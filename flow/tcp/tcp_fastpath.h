@@ -51,11 +51,19 @@ tcp_fast_may_receive(const struct tcp_endpoint *e, const struct tcp_fast_segment
 	       (s->len != 0 ? e->wnd != 0 || e->segments_sent == 0 : acked != 0 || e->una == e->nxt);
 }
 
+/* Counts a segment of the endpoint.  Bytes that were acknowledged before the first one were not captured. */
+static inline void
+tcp_count_segment(struct tcp_endpoint *e)
+{
+	if (__builtin_expect(e->segments_sent++ == 0, 0))
+		e->bytes = 0;
+}
+
 /* A segment with payload takes tcp_fast_apply_payload(), too. */
 static inline void
 tcp_fast_apply_sent(struct tcp_endpoint *e, const struct tcp_fast_segment *s)
 {
-	e->segments_sent++;
+	tcp_count_segment(e);
 	e->flags &= (uint8_t)~TCP_EP_LAST_RETRANSMITTED;
 	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, s->ack);
 	e->wnd = (uint32_t)s->window << e->wscale;

@@ -83,9 +83,9 @@ tcp_accept_deferred_syn_ack(struct tcp_segment_ctx *ctx)
 	tcp_apply_input(ctx, TCP_INPUT_RECV_SYN_ACK);
 }
 
-/* No segment of the endpoint itself was captured: what its peer acknowledges is all that is known to be sent. */
+/* No segment of the endpoint itself was captured: what its peer acknowledges is its place in the stream. */
 static void
-tcp_count_acknowledged(struct tcp_endpoint *e, uint32_t ack)
+tcp_move_to_acknowledged(struct tcp_endpoint *e, uint32_t ack)
 {
 	int64_t offset = tcp_stream_position(e, ack);
 
@@ -105,7 +105,7 @@ tcp_received_in_none(struct tcp_segment_ctx *ctx)
 		return;
 	if ((t->flags & TCP_ACK) != 0) {
 		tcp_set_stream_base(e, t->ack);
-		tcp_count_acknowledged(e, t->ack);
+		tcp_move_to_acknowledged(e, t->ack);
 	}
 	if ((t->flags & TCP_SYN) != 0) {
 		e->rcv_nxt = t->seq + 1;
@@ -156,7 +156,7 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 		tcp_prove_fin(ctx);
 	if (!tcp_endpoint_has_sent(e)) {
 		e->nxt = tcp_seq_max(e->nxt, ack);
-		tcp_count_acknowledged(e, ack);
+		tcp_move_to_acknowledged(e, ack);
 	} else if (tcp_seq_before(e->nxt, ack)) {
 		return false;
 	}

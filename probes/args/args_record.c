@@ -27,7 +27,7 @@ record_sent(const struct flow_table *table, const struct flow *flow, unsigned en
 	case FLOW_TCP:
 		tcp_estimate_congestion(table, flow, end, &estimates);
 		return (struct sent){.segments = tcp->segments_sent,
-				     .bytes = tcp->bytes,
+				     .bytes = tcp_captured_bytes(tcp),
 				     .resent = tcp_retransmits(table, flow, end),
 				     .mss = estimates.mss,
 				     .state = tcp->state == TCP_STATE_NONE ? "" : tcp_state_name(tcp->state)};
