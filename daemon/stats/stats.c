@@ -29,7 +29,8 @@ stats_reserved_memory(const struct config *config)
 	return (struct stats_memory){
 	    .flows = workers * flow_table_memory_size(flow_limit),
 	    .records = config_keeps_records(config) ? workers * (flow_table_records_size(flow_limit) +
-								 flow_table_names_size(flow_limit)) : 0,
+								 flow_table_names_size(flow_limit) +
+								 flow_table_rare_size(flow_limit)) : 0,
 	    .closed = record_ring_memory_size(config->closed_connections),
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .applications = workers * app_layer_memory_size(workers),

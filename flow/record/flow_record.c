@@ -37,6 +37,12 @@ flow_table_names_size(uint32_t flows)
 	return flow_index_space(flows) * sizeof(struct record_name);
 }
 
+size_t
+flow_table_rare_size(uint32_t flows)
+{
+	return flow_index_space(flows) * sizeof(struct record_rare);
+}
+
 static void
 record_release(struct flow_table *table)
 {
@@ -45,9 +51,11 @@ record_release(struct flow_table *table)
 	memory_release(records->entries, record_entries_size(table->limits.flows));
 	memory_release(records->interfaces, record_interfaces_size());
 	memory_release(records->names, flow_table_names_size(table->limits.flows));
+	memory_release(records->rare, flow_table_rare_size(table->limits.flows));
 	records->entries = NULL;
 	records->interfaces = NULL;
 	records->names = NULL;
+	records->rare = NULL;
 	records->ended = NULL;
 }
 
@@ -67,7 +75,8 @@ flow_table_keep_records(struct flow_table *table, bool keep)
 	records->interfaces = memory_reserve(record_interfaces_size());
 	records->entries = memory_reserve_huge(record_entries_size(table->limits.flows));
 	records->names = memory_reserve(flow_table_names_size(table->limits.flows));
-	if (records->entries != NULL && records->interfaces != NULL && records->names != NULL)
+	records->rare = memory_reserve(flow_table_rare_size(table->limits.flows));
+	if (records->entries != NULL && records->interfaces != NULL && records->names != NULL && records->rare != NULL)
 		return true;
 	record_release(table);
 	errno = ENOMEM;

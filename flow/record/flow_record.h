@@ -5,7 +5,8 @@
  *
  * A connection ends when neither end can carry data any more: TCP in CLOSED or TIME_WAIT at both ends, SCTP in CLOSED
  * at both ends; otherwise when its flow is removed from the table or the capture ends.  What is captured later, in
- * TIME_WAIT, is not in the record.
+ * TIME_WAIT, is not in the record.  A connection that a RST or an ICMP error has ended and that goes on has another
+ * record, of what is captured behind that end.
  */
 #ifndef NETOBS_FLOW_RECORD_FLOW_RECORD_H
 #define NETOBS_FLOW_RECORD_FLOW_RECORD_H
@@ -77,11 +78,27 @@ struct flow_record {
 	uint32_t zero_window_us; /* longest time that a window was closed, at the end also of one that still is */
 	uint32_t anomalies;	 /* anomalies of its packets */
 	uint32_t first_anomaly : 8; /* enum anomaly */
-	uint32_t active_count : 23; /* times that the connection was reported as open */
+	uint32_t active_count : 21; /* times that the connection was reported as open */
 	uint32_t named : 1;	    /* it has a name (flow_table_name()) */
+	uint32_t follows : 1;	    /* another record of the connection has ended: see struct record_excess */
+	uint32_t waiting : 1;	    /* with RECORD_ENDED: this one has not, it counts what follows that end */
 };
 
 _Static_assert(sizeof(struct flow_record) == 128, "the record of a flow is two cache lines");
+
+/* What the counts of the flow contain and the record does not, by endpoint: what another record of the connection
+ * counts, and a SYN behind the end, which may begin the next connection. */
+struct record_excess {
+	uint64_t bytes[2], wire[2];
+	uint32_t segments[2], resent[2];
+};
+
+/* ICMP error that has answered an attempt to connect. */
+struct record_icmp {
+	uint8_t sender[16]; /* network order; IPv4 in the first four bytes */
+	uint8_t version;    /* 4 ICMP, 6 ICMPv6 */
+	uint8_t type, code;
+};
 
 /* Reports a connection that has ended, once, after the events of the packet or timer that ends it; with RECORD_OPEN one
  * that is still open.  The flow is still intact during the call, which must not change the table. */
@@ -99,8 +116,16 @@ bool flow_table_keeps_records(const struct flow_table *table);
 /* Bytes reserved for the records of `flows` flows. */
 size_t flow_table_records_size(uint32_t flows);
 
-/* Bytes of address space reserved for the names of `flows` flows. */
+/* Bytes of address space reserved for the names of `flows` flows, and for what few of them have: struct record_excess
+ * and struct record_icmp.  Only those that have it take memory. */
 size_t flow_table_names_size(uint32_t flows);
+size_t flow_table_rare_size(uint32_t flows);
+
+/* What is to be subtracted from the counts of the flow. */
+struct record_excess flow_record_excess(const struct flow_table *table, const struct flow *flow);
+
+/* The ICMP error that has ended the attempt, valid until the flow is removed; NULL if none has. */
+const struct record_icmp *flow_record_icmp(const struct flow_table *table, const struct flow *flow);
 
 /* Reports each open connection at the multiples of `interval_ns` after its start, in packet time, as it was before the
  * packets from then on, unless it was idle since the multiple before; 0: never.  `now` is packet time.  Needs kept

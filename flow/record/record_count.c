@@ -250,10 +250,18 @@ record_set_reset(struct flow_table *table, const struct flow *flow, unsigned by,
 }
 
 void
-record_set_unreached(struct flow_table *table, const struct flow *flow)
+record_set_unreached(struct flow_table *table, const struct flow *flow, const struct packet *packet)
 {
-	if (table->records.entries != NULL)
-		record_of(table, flow)->bits |= RECORD_UNREACHED;
+	struct record_icmp *icmp;
+
+	if (table->records.entries == NULL)
+		return;
+	record_of(table, flow)->bits |= RECORD_UNREACHED;
+	icmp = &table->records.rare[flow_index_of(table, flow)].icmp;
+	memcpy(icmp->sender, packet->ip.src, sizeof icmp->sender);
+	icmp->version = packet->ip.version;
+	icmp->type = packet->icmp.type;
+	icmp->code = packet->icmp.code;
 }
 
 void

@@ -2,6 +2,7 @@
 /* Connection records: the end of a connection and why, reports of open connections. */
 #include "flow/sctp/sctp_packet.h"
 #include "flow/table/table_internal.h"
+#include "flow/tcp/tcp_segment.h"
 
 const char *
 record_reason_name(enum record_reason reason)
@@ -115,16 +116,71 @@ record_report_removal(struct flow_table *table, const struct flow *flow, enum re
 		record_report_end(table, flow, reason);
 }
 
-/* A connection that had ended carries data again: an attempt that was refused, repeated with the same numbers, or whose
- * RST was forged, so that the server answers it after all. */
-static void
-record_begin_again(struct flow_table *table, struct flow *flow, struct flow_record *record)
-{
-	struct record_origin origin = record_origin(table, flow);
+/* --- connections that go on --- */
 
-	record->bits = 0;
-	record_prepare(table, flow);
+static struct record_excess
+record_counts(const struct flow_table *table, const struct flow *flow)
+{
+	struct record_excess counts;
+
+	for (unsigned end = 0; end < 2; end++) {
+		counts.bytes[end] = tcp_captured_bytes(&flow->tcp[end]);
+		counts.wire[end] = 0; /* the flow does not count it */
+		counts.segments[end] = flow->tcp[end].segments_sent;
+		counts.resent[end] = tcp_retransmits(table, flow, end);
+	}
+	return counts;
+}
+
+void
+record_expect_more(struct flow_table *table, struct flow *flow)
+{
+	struct record_table *records = &table->records;
+	struct flow_record *record;
+	struct record_origin origin;
+	unsigned named;
+
+	if (records->entries == NULL)
+		return;
+	record = &records->entries[flow_index_of(table, flow)];
+	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != (RECORD_BEGUN | RECORD_ENDED) || record->waiting ||
+	    flow->tcp[0].state == TCP_STATE_TIME_WAIT || flow->tcp[1].state == TCP_STATE_TIME_WAIT)
+		return;
+	records->rare[flow_index_of(table, flow)].earlier = record_counts(table, flow);
+	origin = record_origin(table, flow);
+	named = record->named;
+	flow_record_from_now(flow, record);
 	record_set_origin(table, flow, origin);
+	record->bits |= RECORD_ENDED;
+	record->named = named & 1u;
+	record->follows = record->waiting = 1;
+}
+
+static bool
+record_goes_on(const struct flow *flow)
+{
+	for (unsigned end = 0; flow->kind == FLOW_TCP && end < 2; end++)
+		if (tcp_state_is_synchronized((enum tcp_state)flow->tcp[end].state) &&
+		    flow->tcp[end].state != TCP_STATE_TIME_WAIT)
+			return true;
+	return false;
+}
+
+/* A connection that had ended goes on: an attempt that was refused, repeated with the same numbers, or whose RST was
+ * forged, so that the server answers it after all; or a connection whose RST was forged. */
+static void
+record_take_up(struct flow_table *table, const struct flow *flow, struct flow_record *record)
+{
+	uint16_t ended = RECORD_ENDED | RECORD_RESET | RECORD_RESET << 1 | RECORD_REFUSED_ATTEMPT | RECORD_UNREACHED;
+	flow_index index = flow_index_of(table, flow);
+
+	record->bits &= (uint16_t)~ended;
+	record->waiting = 0;
+	record_set_role(flow, record);
+	if (table->records.active_interval_ns == 0)
+		return;
+	record->active_count = record_multiples(table, index, flow->last_seen) & RECORD_ACTIVE_MAX;
+	wheel_requeue(table, index);
 }
 
 void
@@ -136,17 +192,22 @@ record_check_end(struct flow_table *table, struct flow *flow)
 	if (records->entries == NULL)
 		return;
 	record = &records->entries[flow_index_of(table, flow)];
-	if ((record->bits & RECORD_ENDED) != 0) {
-		if (flow->kind == FLOW_TCP && (flow->tcp[0].state == TCP_STATE_ESTABLISHED ||
-					       flow->tcp[1].state == TCP_STATE_ESTABLISHED))
-			record_begin_again(table, flow, record);
-		return;
-	}
-	if (!record_flow_is_closed(flow, record))
+	if (record->waiting && record_goes_on(flow))
+		record_take_up(table, flow, record);
+	if ((record->bits & RECORD_ENDED) != 0 || !record_flow_is_closed(flow, record))
 		return;
 	if (records->ended != flow)
 		flow_table_report_ended(table);
 	records->ended = flow;
+}
+
+void
+record_restart_bytes(struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	const struct flow_record *record = flow_table_record(table, flow);
+
+	if (record != NULL && record->follows)
+		table->records.rare[flow_index_of(table, flow)].earlier.bytes[endpoint] = 0;
 }
 
 void
@@ -284,6 +345,34 @@ flow_record_since(const struct flow_table *table, const struct flow *flow, const
 	if ((record->bits & RECORD_LATE) != 0)
 		return flow_table_time_stamp(table, record->since);
 	return flow_first_seen(table, flow);
+}
+
+struct record_excess
+flow_record_excess(const struct flow_table *table, const struct flow *flow)
+{
+	const struct flow_record *record = flow_table_record(table, flow);
+	struct record_excess excess = {.bytes = {0, 0}};
+	const struct pending_syn *syn;
+
+	if (record == NULL || flow->kind != FLOW_TCP)
+		return excess;
+	if (record->follows)
+		excess = table->records.rare[flow_index_of(table, flow)].earlier;
+	syn = record_flow_is_closed(flow, record) ? pending_syn_find(table, flow) : NULL;
+	if (syn != NULL && syn->ts >= flow->last_seen) {
+		excess.segments[syn->sender]++;
+		excess.wire[syn->sender] += syn->wire;
+	}
+	return excess;
+}
+
+const struct record_icmp *
+flow_record_icmp(const struct flow_table *table, const struct flow *flow)
+{
+	const struct flow_record *record = flow_table_record(table, flow);
+
+	return record != NULL && flow->kind == FLOW_TCP && (record->bits & RECORD_UNREACHED) != 0 ?
+		       &table->records.rare[flow_index_of(table, flow)].icmp : NULL;
 }
 
 const char *

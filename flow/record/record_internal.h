@@ -17,11 +17,17 @@
 /* Slots of the hash table of interface names. */
 #define RECORD_INTERFACES 4096u
 
-#define RECORD_ACTIVE_MAX 0x7fffffu
+#define RECORD_ACTIVE_MAX 0x1fffffu
 
 struct record_name {
 	char from[RECORD_NAME_FROM_SIZE];
 	char name[RECORD_NAME_SIZE];
+};
+
+/* What few connections have. */
+struct record_rare {
+	struct record_excess earlier;  /* with `follows` */
+	struct record_icmp icmp;       /* with RECORD_UNREACHED */
 };
 
 /* Records of one flow table. */
@@ -33,6 +39,7 @@ struct record_table {
 	uint64_t active_interval_ns; /* 0: open connections are not reported */
 	char (*interfaces)[RECORD_INTERFACE_NAME]; /* hash table of names */
 	struct record_name *names;		   /* by flow index */
+	struct record_rare *rare;		   /* by flow index */
 	struct record_totals totals;
 };
 
@@ -61,6 +68,13 @@ void record_begin(struct flow_table *table, const struct flow *flow);
 /* Begins the record of a flow that is older than its table's records, unless it has begun.  Call it before the flow
  * changes. */
 void record_prepare(struct flow_table *table, struct flow *flow);
+
+/* A segment is sent off the fast path.  If a RST or an ICMP error has ended the connection, it may be the first of
+ * those that go on: they are counted from here, and reported if it does.  Call it before the flow changes. */
+void record_expect_more(struct flow_table *table, struct flow *flow);
+
+/* The flow counts the bytes of this endpoint from 0 again. */
+void record_restart_bytes(struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
 /* The rare cases of a packet. */
 void record_set_window(struct record_table *records, struct flow_record *record, unsigned sender, bool closed,
@@ -92,8 +106,8 @@ void record_complete_handshake(struct flow_table *table, const struct flow *flow
  * had before. */
 void record_set_reset(struct flow_table *table, const struct flow *flow, unsigned by, bool refused, uint8_t state);
 
-/* TCP: an ICMP error has ended the attempt. */
-void record_set_unreached(struct flow_table *table, const struct flow *flow);
+/* TCP: the ICMP error of the packet has ended the attempt. */
+void record_set_unreached(struct flow_table *table, const struct flow *flow, const struct packet *packet);
 
 /* SCTP: an endpoint has left the association. */
 void record_set_down(struct flow_table *table, const struct flow *flow);

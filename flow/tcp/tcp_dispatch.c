@@ -123,6 +123,7 @@ tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		if (unlikely(flow_table_keeps_records(table)))
 			tcp_record_sent(table, flow, endpoint, packet, e->bytes - s.len, now);
 	} else {
+		record_expect_more(table, flow);
 		tcp_count_segment(e);
 		tcp_slow_path_sent(table, flow, endpoint, packet, now, events);
 	}

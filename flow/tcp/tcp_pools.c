@@ -167,17 +167,17 @@ tcp_retransmits(const struct flow_table *table, const struct flow *flow, unsigne
 /* --- pending SYNs --- */
 
 static struct pending_syn *
-pending_syn_slot(struct flow_table *table, const struct flow *flow)
+pending_syn_slot(const struct flow_table *table, const struct flow *flow)
 {
 	return &flow_table_tcp_pools(table)->pending_syns[flow_table_index(table, flow) % PENDING_SYNS];
 }
 
 struct pending_syn *
-pending_syn_find(struct flow_table *table, const struct flow *flow)
+pending_syn_find(const struct flow_table *table, const struct flow *flow)
 {
 	struct pending_syn *syn = pending_syn_slot(table, flow);
 
-	return syn->flow == flow && syn->serial == flow_cold_serial(flow_cold(table, flow)) ? syn : NULL;
+	return syn->flow == flow && syn->serial == flow_cid(table, flow, 0) ? syn : NULL;
 }
 
 void
@@ -187,7 +187,7 @@ pending_syn_store(struct flow_table *table, struct flow *flow, const struct pend
 
 	*slot = *syn;
 	slot->flow = flow;
-	slot->serial = flow_cold_serial(flow_cold(table, flow));
+	slot->serial = flow_cid(table, flow, 0);
 	flow->tcp[0].slow_reasons |= TCP_SLOW_UNDECIDED;
 	flow->tcp[1].slow_reasons |= TCP_SLOW_UNDECIDED;
 }

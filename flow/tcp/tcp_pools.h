@@ -227,7 +227,7 @@ struct send_log_result send_log_search(struct tcp_pools *pools, const struct tcp
 void tcp_count_retransmission(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
 /* The pending SYN of a flow; NULL if there is none, or it was replaced. */
-struct pending_syn *pending_syn_find(struct flow_table *table, const struct flow *flow);
+struct pending_syn *pending_syn_find(const struct flow_table *table, const struct flow *flow);
 
 /* Makes `syn` the pending SYN of its flow, and keeps the flow off the fast path. */
 void pending_syn_store(struct flow_table *table, struct flow *flow, const struct pending_syn *syn);

@@ -45,6 +45,8 @@ tcp_init_send_sequence(struct tcp_segment_ctx *ctx)
 
 	e->iss = e->una = t->seq;
 	e->nxt = t->seq + 1 + ctx->payload_len;
+	if (e->bytes != 0)
+		record_restart_bytes(ctx->table, ctx->flow, ctx->endpoint);
 	e->bytes = ctx->payload_len;
 	e->flags |= TCP_EP_ISS_KNOWN | TCP_EP_SEQ_KNOWN;
 	e->flags &= (uint8_t) ~(TCP_EP_FIN_SENT | TCP_EP_RTT_PENDING);

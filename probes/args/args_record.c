@@ -23,12 +23,14 @@ record_sent(const struct flow_table *table, const struct flow *flow, unsigned en
 	const struct sctp_endpoint *sctp = &flow->sctp[end];
 	struct tcp_estimates estimates;
 
+	struct record_excess excess = flow_record_excess(table, flow);
+
 	switch ((enum flow_kind)flow->kind) {
 	case FLOW_TCP:
 		tcp_estimate_congestion(table, flow, end, &estimates);
-		return (struct sent){.segments = tcp->segments_sent,
-				     .bytes = tcp_captured_bytes(tcp),
-				     .resent = tcp_retransmits(table, flow, end),
+		return (struct sent){.segments = tcp->segments_sent - excess.segments[end],
+				     .bytes = tcp_captured_bytes(tcp) - excess.bytes[end],
+				     .resent = tcp_retransmits(table, flow, end) - excess.resent[end],
 				     .mss = estimates.mss,
 				     .state = tcp->state == TCP_STATE_NONE ? "" : tcp_state_name(tcp->state)};
 	case FLOW_SCTP:
@@ -76,9 +78,10 @@ record_set_identity(struct connrec *info, const struct flow_table *table, const 
 }
 
 static void
-record_set_times(struct connrec *info, const struct flow_table *table, const struct flow *flow)
+record_set_times(struct connrec *info, const struct flow_table *table, const struct flow *flow,
+		 const struct flow_record *record)
 {
-	info->cr_start = flow_first_seen(table, flow);
+	info->cr_start = record->follows ? info->cr_since : flow_first_seen(table, flow);
 	info->cr_end = flow_last_seen(table, flow);
 	info->cr_duration_us = info->cr_end > info->cr_start ? (info->cr_end - info->cr_start) / 1000 : 0;
 }
@@ -88,11 +91,12 @@ record_set_ends(struct connrec *info, const struct flow_table *table, const stru
 		const struct flow_record *record, unsigned client)
 {
 	struct sent from_client = record_sent(table, flow, client), from_server = record_sent(table, flow, 1 - client);
+	struct record_excess excess = flow_record_excess(table, flow);
 	unsigned server = 1 - client;
 
 	info->cr_client_segments = from_client.segments;
 	info->cr_client_bytes = from_client.bytes;
-	info->cr_client_wire = record->wire[client];
+	info->cr_client_wire = record->wire[client] - excess.wire[client];
 	info->cr_client_resent = from_client.resent;
 	info->cr_client_out_of_order = record->out_of_order[client];
 	info->cr_client_zero_windows = record->zero_windows[client];
@@ -100,7 +104,7 @@ record_set_ends(struct connrec *info, const struct flow_table *table, const stru
 	record_set_state(info->cr_client_state, sizeof info->cr_client_state, from_client.state);
 	info->cr_server_segments = from_server.segments;
 	info->cr_server_bytes = from_server.bytes;
-	info->cr_server_wire = record->wire[server];
+	info->cr_server_wire = record->wire[server] - excess.wire[server];
 	info->cr_server_resent = from_server.resent;
 	info->cr_server_out_of_order = record->out_of_order[server];
 	info->cr_server_zero_windows = record->zero_windows[server];
@@ -188,7 +192,7 @@ args_connrec(struct connrec *info, const struct recorded_connection *of)
 
 	*info = (struct connrec){.cr_since = flow_record_since(of->table, of->flow, of->record)};
 	record_set_identity(info, of->table, of->flow, client);
-	record_set_times(info, of->table, of->flow);
+	record_set_times(info, of->table, of->flow, of->record);
 	record_set_ends(info, of->table, of->flow, of->record, client);
 	record_set_measured(info, of->record);
 	record_set_name(info, of->table, of->flow);

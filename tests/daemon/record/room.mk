@@ -4,5 +4,6 @@ unit_tests += \
 	%D%/test_closed_reply
 
 check_tests += \
+	%D%/every_capture.sh \
 	%D%/records.sh
 

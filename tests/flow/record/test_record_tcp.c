@@ -420,7 +420,7 @@ test_refused_by_a_forged_reset(void **state)
 	assert_int_equal(reports.count, 0);
 	flow_table_end_records(t.table);
 	reports_expect(RECORD_CAPTURE_END);
-	assert_int_equal(reports.record.wire[B], FRAME_HEADERS + 200);
+	assert_int_equal(reports.record.wire[B], 2 * FRAME_HEADERS + 200);
 	assert_int_equal(reports.flow.tcp[A].bytes, 100);
 }
 
