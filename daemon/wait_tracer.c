@@ -10,8 +10,9 @@
 /* Polling interval: the kernel changes semaphores without a notification. */
 #define TRACER_POLL_NS (10 * 1000000u)
 
-/* A tracer enables its probes one by one.  It is ready when nothing has changed for this many polls, a quarter of a
- * second. */
+/* A tracer enables its probes one by one.  It is taken to be ready when nothing has changed for this many polls, a
+ * quarter of a second; but it may need longer for one, and several clauses that read a probe are one change.  Only
+ * wait-done shows the end, if the tracer enables it last. */
 #define STABLE_POLLS 25
 
 static bool
@@ -35,6 +36,8 @@ tracer_has_enabled(const struct config *config, const struct formula_set *formul
 	const char *unknown;
 	size_t length;
 
+	if (config->wait_done && !engine_wait_done_enabled())
+		return false;
 	if (probes == NULL || !formula_names_select_probes(config, probes, wanted, &unknown, &length))
 		return semaphores_sum() + engine_tracers() != 0;
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
@@ -59,8 +62,9 @@ wait_for_tracer(struct loop *loop, const struct config *config, const struct for
 		now = semaphores_sum() + engine_tracers();
 		enabled = tracer_has_enabled(config, formulas);
 		if (!enabled && seconds > 0 && i >= polls) {
-			if (probes != NULL)
-				log_warning("no tracer enabled %s within %g s; starting without", probes, seconds);
+			if (probes != NULL || config->wait_done)
+				log_warning("no tracer enabled %s within %g s; starting without",
+					    probes != NULL ? probes : "wait-done", seconds);
 			else
 				log_warning("no tracer attached within %g s; starting without one", seconds);
 			return true;
@@ -70,5 +74,6 @@ wait_for_tracer(struct loop *loop, const struct config *config, const struct for
 		if (!loop_sleep(loop, TRACER_POLL_NS))
 			return false;
 	}
+	engine_wait_done(before);
 	return true;
 }

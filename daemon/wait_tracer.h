@@ -10,9 +10,10 @@
 #include "formulas/formula_set.h"
 
 /* Waits until a tracer has enabled all probes and formulas that config->wait_probes selects, or any probe if that is
- * NULL, and none has followed for a quarter of a second.  `formulas` is NULL if there are none.  If the probes are not
- * enabled it gives up after config->wait_timeout (0: never) and logs that.  False if the loop was stopped.  Call it
- * before the printer is created, which enables probes itself. */
+ * NULL, and with config->wait_done also wait-done of netobs_engine, and none has followed for a quarter of a second.
+ * `formulas` is NULL if there are none.  If the probes are not enabled it gives up after config->wait_timeout (0:
+ * never) and logs that.  False if the loop was stopped.  Call it before the printer is created, which enables probes
+ * itself. */
 bool wait_for_tracer(struct loop *loop, const struct config *config, const struct formula_set *formulas);
 
 #endif

@@ -77,8 +77,8 @@ EXTRA_DIST += scripts/new-provider $(addprefix scripts/provider/,example_app.c e
 
 scriptsdir = $(pkgdatadir)/scripts
 scripts_SCRIPTS = translate
-dist_scripts_DATA = scripts/errors.awk scripts/escape.awk scripts/formulas.awk scripts/marks.awk scripts/nearest.awk \
-	scripts/output.awk scripts/translate.awk scripts/warnings.awk
+dist_scripts_DATA = scripts/attached.awk scripts/errors.awk scripts/escape.awk scripts/formulas.awk scripts/marks.awk \
+	scripts/nearest.awk scripts/output.awk scripts/translate.awk scripts/warnings.awk
 translate: scripts/translate Makefile
 	$(AM_V_GEN)sed 's|[@]sbindir[@]|$(sbindir)|' $(srcdir)/scripts/translate >$@.new && chmod +x $@.new && mv $@.new $@
 CLEANFILES += translate

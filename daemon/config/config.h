@@ -70,6 +70,7 @@ struct config {
 	bool on_demand;	     /* capture only while a tracer is attached */
 	bool wait_tracer;
 	double wait_timeout; /* seconds, 0: no limit */
+	bool wait_done; /* --wait-probes: a tracer must enable wait-done of netobs_engine, too */
 	const char *wait_probes; /* comma-separated names and wildcards that a tracer must enable; NULL for any probe */
 	enum print_format print;
 	const char *print_probes; /* comma-separated names and wildcards; NULL for all */

@@ -697,6 +697,8 @@ static bool
 value_check_wait_probes(const struct config *config, const struct option_row *row, char *error, size_t size)
 {
 	(void)row;
+	if (config->wait_probes == NULL)
+		return true;
 	return value_check_probes(config, config->wait_probes, error, size);
 }
 
@@ -707,12 +709,30 @@ value_check_print(const struct config *config, const struct option_row *row, cha
 	return value_check_probes(config, config->print_probes, error, size);
 }
 
+/* The last name may be a probe of netobs_engine: wait-done. */
 static bool
 value_set_wait_probes(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
+	static const char done[] = "wait-done";
+	size_t length = strlen(text), tail = sizeof done - 1;
+	char *others;
+	bool copied;
+
 	(void)row;
 	config->wait_tracer = true;
-	return value_copy_probes(config, text, &config->wait_probes, error, size);
+	config->wait_probes = NULL;
+	config->wait_done = length >= tail && strcmp(text + length - tail, done) == 0 &&
+			    (length == tail || (length > tail + 1 && text[length - tail - 1] == ','));
+	if (config->wait_done && length == tail)
+		return true;
+	if (!config->wait_done)
+		return value_copy_probes(config, text, &config->wait_probes, error, size);
+	others = strndup(text, length - tail - 1);
+	copied = others != NULL && value_copy_probes(config, others, &config->wait_probes, error, size);
+	if (others == NULL)
+		snprintf(error, size, "out of memory");
+	free(others);
+	return copied;
 }
 
 const struct option_kind value_wait_probes = {

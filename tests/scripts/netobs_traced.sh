@@ -51,6 +51,51 @@ is "a file name with blanks" "$(cat "$tmp/out")" "@connections[192.168.0.13]: 43
 "$netobs" webconn -r "$home" -f 'tcp port 2869' 2869 2>"$tmp/err" | grep '^@' >"$tmp/out"
 is "a filter and an argument" "$(cat "$tmp/out")" "@connections[192.168.0.1]: 34"
 
+# ------------------------------------------------------------------------------------------------ a tracer that is slow
+
+# Each attachment takes longer than netobsd waits for another one.  The script has five clauses that read one probe.
+cat >"$tmp/slow.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+long
+syscall(long number, ...)
+{
+	long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"), a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_perf_event_open)
+		nanosleep(&(struct timespec){.tv_nsec = 600000000}, 0);
+	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+END
+if have cc && cc -shared -fPIC -o "$tmp/slow.so" "$tmp/slow.c" -ldl 2>"$tmp/cc"; then
+	mkdir "$tmp/slow"
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$tmp/slow.so" "$(command -v bpftrace)" >"$tmp/slow/bpftrace"
+	chmod +x "$tmp/slow/bpftrace"
+	wanted='@nxdomain[missing.example]: 2
+@refused[www.example.com]: 1'
+	PATH=$tmp/slow:$PATH
+	answers "a tracer that attaches slowly" "$wanted" dnsfailed "$captures/dns.pcap"
+	# What a process waits for does not show through a wrapper.
+	printf '#!/bin/sh\nLD_PRELOAD=%s %s "$@"\n' "$tmp/slow.so" "$(PATH=${PATH#*:} command -v bpftrace)" >"$tmp/slow/bpftrace"
+	answers "a tracer that attaches slowly, in a wrapper" "$wanted" dnsfailed "$captures/dns.pcap"
+	PATH=${PATH#*:}
+else
+	skip "a tracer that attaches slowly" "cc is not installed"
+fi
+printf '%s\n' "#include <netobs.h>" "struct pair { int a; } usdt:/usr/sbin/netobsd:netobs:dns__response { @n = count(); }" \
+	>"$tmp/odd.bt"
+"$netobs" "$tmp/odd.bt" "$captures/dns.pcap" >"$tmp/out" 2>"$tmp/err" </dev/null
+check "a script whose first clause is not found: a message" grep -q 'first clause is not found' "$tmp/err"
+
 # -------------------------------------------------------------------------------------------------- failures of netobsd
 
 "$netobs" hosts "$captures/broken-record.pcap" >"$tmp/out" 2>"$tmp/err" </dev/null

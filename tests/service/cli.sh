@@ -329,6 +329,11 @@ done
 complains "--wait-probes: no such probe" 1 'there is no probe "tcp-nonsense"' -r "$file" --wait-probes=udp-send,tcp-nonsense
 complains "--wait-probes gives up after its time" 0 "no tracer enabled udp-send within 0.1 s" -r "$file" --wait-tracer=0.1 \
 	--wait-probes=udp-send
+complains "--wait-probes: the last name is of netobs_engine" 0 "no tracer enabled wait-done within 0.1 s" -r "$file" \
+	--wait-tracer=0.1 --wait-probes=wait-done
+complains "--wait-probes: likewise behind another" 0 "no tracer enabled udp-send within 0.1 s" -r "$file" \
+	--wait-tracer=0.1 --wait-probes=udp-send,wait-done
+complains "--wait-probes: only the last one" 1 'there is no probe "wait-done"' -r "$file" --wait-probes=wait-done,udp-send
 complains "--wait-tracer gives up after its time" 0 "no tracer attached within 0.1 s" -r "$file" --wait-tracer=0.1
 "$netobsd" -r "$file" --pace=0.001 --print=udp-send >"$tmp/out" &
 pid=$!
