@@ -949,6 +949,23 @@ test_dtrace(void **state)
 	live = (struct sandbox_process){.live = true};
 }
 
+/* A kernel, or what it runs on, may have no calls of 32 bits: then the instruction itself ends a process. */
+static bool
+kernel_makes_call(const struct attempt *attempt)
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		attempt->make();
+		_exit(DONE);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status);
+}
+
 static void
 test_deadly(void **state)
 {
@@ -961,14 +978,21 @@ test_deadly(void **state)
 	    {"asynchronous calls", set_up_ring},
 #ifdef __x86_64__
 	    {"a call of x32", call_x32},
-	    {"a call of 32 bits", call_32_bits},
+	    {"a call of 32 bits", call_32_bits}, /* the last */
 #endif
 	};
+	size_t count = COUNT(attempts);
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(attempts) * COUNT(all_roles); i++) {
-		const struct attempt *attempt = &attempts[i % COUNT(attempts)];
-		int status = try_call(attempt, all_roles[i / COUNT(attempts)]);
+#ifdef __x86_64__
+	if (!kernel_makes_call(&attempts[count - 1])) {
+		print_message("no calls of 32 bits here\n");
+		count--;
+	}
+#endif
+	for (size_t i = 0; i < count * COUNT(all_roles); i++) {
+		const struct attempt *attempt = &attempts[i % count];
+		int status = try_call(attempt, all_roles[i / count]);
 
 		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
 			fail_msg("%s does not kill: wait status %x", attempt->name, (unsigned)status);
