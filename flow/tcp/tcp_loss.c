@@ -168,7 +168,9 @@ tcp_loss_on_cumulative_ack(struct tcp_segment_ctx *ctx, struct tcp_loss *loss, u
 	tcp_loss_update_rack(ctx, loss, e->una - 1);
 
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DUPACKS;
+	/* Without SACK an ACK that covers the retransmission, too, may answer it (Linux tcp_clean_rtx_queue). */
 	if (tcp_seq_before(loss->high_rxt, e->una) &&
+	    (tcp_sack_is_negotiated(ctx) || !tcp_seq_before(una, loss->high_rxt)) &&
 	    (tcp_loss_rto_was_spurious(ctx, loss, loss->high_rxt) || tcp_loss_rto_was_spurious(ctx, loss, e->una - 1)))
 		loss->state = TCP_CONGESTION_OPEN;
 	tcp_loss_check_eifel(ctx, loss);
@@ -378,9 +380,10 @@ static bool
 tcp_loss_is_empty(const struct tcp_loss *loss)
 {
 	return loss->state == TCP_CONGESTION_OPEN && loss->sacked_count == 0 && !loss->tlp_outstanding &&
-	       !loss->rack_valid && !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid &&
-	       !loss->unsent.valid && !loss->resynced && !loss->window_probed && loss->fin_wait_segments == 0 &&
-	       loss->cwnd == 0 && loss->ssthresh == 0 && loss->retrans_us == 0 && loss->holes == 0;
+	       !loss->tlp_proved && !loss->tlp_refuted && !loss->syn_resent && !loss->rack_valid &&
+	       !loss->sack_edge_valid && !loss->fin_deferred && !loss->ignored.valid && !loss->unsent.valid &&
+	       !loss->resynced && !loss->window_probed && loss->fin_wait_segments == 0 && loss->cwnd == 0 &&
+	       loss->ssthresh == 0 && loss->retrans_us == 0 && loss->holes == 0;
 }
 
 /* Every connection has a FIN: a loss pair is not kept for that alone. */

@@ -53,6 +53,10 @@ struct tcp_loss {
 	uint16_t holes;	       /* number of its list of holes, 0 none */
 	bool dupack_pending : 1; /* the last duplicate ACK does not count unless it is followed by its copy */
 	bool tlp_outstanding : 1; /* a tail-loss probe is unanswered */
+	bool tlp_undecided : 1;	 /* it was a timeout unless the endpoint has such probes; valid if tlp_outstanding */
+	bool tlp_proved : 1;	 /* the endpoint has sent what only a tail-loss probe can be */
+	bool tlp_refuted : 1;	 /* its retransmission timer expired where a tail-loss probe was due */
+	bool syn_resent : 1;	 /* its SYN was sent again */
 	bool rack_valid : 1;	 /* rack_xmit_us is valid */
 	bool sack_edge_valid : 1; /* its last ACK had SACK blocks; sack_edge is their right end */
 	bool fin_deferred : 1;	 /* fin_tsval and fin_tsecr are valid */

@@ -201,6 +201,7 @@ send_log_entry_is_last(const struct send_log_entry *entry, uint32_t seq)
 struct send_log_result {
 	bool found;	    /* a transmission is in the log */
 	uint32_t last_us;   /* time of the last transmission */
+	uint32_t first_us;  /* time of the first transmission */
 	uint32_t count;	    /* number of transmissions */
 	uint32_t first_seq; /* start of the segment that sent it first */
 };
@@ -213,6 +214,7 @@ send_log_result_add(struct send_log_result *result, const struct send_log_entry 
 		result->last_us = entry->us;
 	result->found = true;
 	result->count++;
+	result->first_us = entry->us;
 	result->first_seq = entry->seq;
 }
 

@@ -293,6 +293,127 @@ test_an_acknowledged_tail_loss_probe_may_have_been_spurious(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
 }
 
+/* A sends the lone segment at `seq` again after some time, and B acknowledges it. */
+static void
+lone(uint32_t seq, unsigned milliseconds)
+{
+	tcp_fixture_feed(&t, segment_data(A, seq, 5001, 100));
+	fastpath_finish_frame(&t, milliseconds * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, seq, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, seq + 100));
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
+}
+
+static void
+test_the_time_of_no_tail_loss_probe(void **state)
+{
+	(void)state;
+	lone(1001, 3000); /* later than the timer without a round trip */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+}
+
+/* A tail-loss probe sends the last segment, not all of them as one. */
+static void
+test_all_segments_as_one_are_no_tail_loss_probe(void **state)
+{
+	(void)state;
+	flight(2);
+	fastpath_finish_frame(&t, 320 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 300));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+}
+
+/* Where a tail-loss probe of the last segment was due the timer expired for the first. */
+static void
+test_a_sender_without_tail_loss_probes(void **state)
+{
+	(void)state;
+	lone(1001, 220);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
+	tcp_fixture_feed(&t, segment_data(A, 1101, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1201, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1301));
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1401, 5001, 100));
+	fastpath_finish_frame(&t, 220 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1301, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1501));
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	lone(1501, 220);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	/* Such a probe all the same: the evidence was wrong. */
+	tcp_fixture_feed(&t, segment_data(A, 1601, 5001, 100));
+	tcp_fixture_feed(&t, segment_data(A, 1701, 5001, 100));
+	fastpath_finish_frame(&t, 20 * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, 1701, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1801));
+	tcp_fixture_feed(&t, segment_data(A, 1801, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1901));
+	lone(1901, 220);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2) A:retransmit(probe,2)");
+}
+
+/* A's segment at `seq` is lost with its first retransmissions, which follow after so many milliseconds. */
+static void
+lost_twice(uint32_t seq, unsigned first, unsigned second)
+{
+	tcp_fixture_feed(&t, segment_data(A, seq, 5001, 100));
+	fastpath_finish_frame(&t, first * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, seq, 5001, 100));
+	fastpath_finish_frame(&t, second * MILLISECONDS);
+	tcp_fixture_feed(&t, segment_data(A, seq, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, seq + 100));
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
+}
+
+/* A round trip of a millisecond. */
+static void
+round_trip(uint32_t seq)
+{
+	tcp_fixture_feed(&t, segment_data(A, seq, 5001, 100));
+	fastpath_finish_frame(&t, MILLISECONDS);
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, seq + 100));
+	fastpath_finish_frame(&t, 300 * MILLISECONDS);
+}
+
+static void
+test_the_timer_doubles_without_tail_loss_probes(void **state)
+{
+	(void)state;
+	round_trip(1001);
+	lost_twice(1101, 204, 410);
+	assert_string_equal(tcp_fixture_take_trace(&t),
+			    "A:retransmit(probe,2) A:timeout(retransmit) A:retransmit(timeout,3)");
+	round_trip(1201);
+	lone(1301, 204);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+}
+
+/* Behind a tail-loss probe the timer expires for the first time. */
+static void
+test_the_timer_does_not_double_behind_a_tail_loss_probe(void **state)
+{
+	(void)state;
+	round_trip(1001);
+	lone(1101, 160); /* at no time of such a probe */
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
+	tcp_fixture_teardown(&t);
+	tcp_fixture_setup(&t, 0);
+	tcp_fixture_handshake(&t);
+	round_trip(1001);
+	lost_twice(1101, 204, 208);
+	round_trip(1201);
+	tcp_fixture_take_trace(&t);
+	lone(1301, 160);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(probe,2)");
+}
+
 static void
 test_without_sack_there_are_no_tail_loss_probes(void **state)
 {
@@ -597,6 +718,11 @@ main(void)
 		scenario(test_a_timeout_beats_stale_evidence),
 		scenario(test_the_last_segment_is_a_tail_loss_probe),
 		scenario(test_an_acknowledged_tail_loss_probe_may_have_been_spurious),
+		scenario(test_the_time_of_no_tail_loss_probe),
+		scenario(test_all_segments_as_one_are_no_tail_loss_probe),
+		scenario(test_a_sender_without_tail_loss_probes),
+		scenario(test_the_timer_doubles_without_tail_loss_probes),
+		scenario(test_the_timer_does_not_double_behind_a_tail_loss_probe),
 		scenario(test_without_sack_there_are_no_tail_loss_probes),
 		scenario(test_a_spurious_timeout),
 		scenario(test_an_echo_times_a_retransmission),
