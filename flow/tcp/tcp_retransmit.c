@@ -145,21 +145,17 @@ retransmit_is_first_of_several(const struct tcp_segment_ctx *ctx, uint32_t seq)
 }
 
 /* Whether the timer of a tail-loss probe cannot have expired yet.  If several segments are outstanding it may be cut
- * short by the retransmission timer, which began with the first of them. */
+ * short by the retransmission timer, which began with the first of them, and the round trip may have become shorter. */
 static bool
 retransmit_probe_is_early(const struct tcp_segment_ctx *ctx, const struct retransmit_evidence *v)
 {
 	const struct tcp_endpoint *e = ctx->ep;
 	uint32_t probe_us = e->srtt_us / 4 * 7, rto_us = e->srtt_us + RETRANSMIT_SILENCE_MIN_US;
 	uint32_t least_us = probe_us < rto_us ? probe_us : rto_us;
-	struct send_log_result first;
 
-	if (v->wait_us == 0 || v->wait_us < RETRANSMIT_TIMER_MIN_US)
-		return v->wait_us != 0;
-	if (v->seq == e->una)
-		return v->wait_us < least_us;
-	first = send_log_search(flow_table_tcp_pools(ctx->table), e, e->una);
-	return v->wait_us < e->srtt_us && (!first.found || tcp_us_since(first.last_us, ctx->us) < least_us);
+	if (v->seq != e->una || least_us < RETRANSMIT_TIMER_MIN_US)
+		least_us = RETRANSMIT_TIMER_MIN_US;
+	return v->wait_us != 0 && v->wait_us < least_us;
 }
 
 /* The latest transmission of something else than `seq`; NULL if the send log has none. */
