@@ -334,6 +334,35 @@ icmp_code_name(unsigned version, uint8_t type, uint8_t code)
 	}
 }
 
+/* RFC 792, RFC 1122 and RFC 1812; RFC 4443. */
+const char *
+icmp_error_words(unsigned version, uint8_t type, uint8_t code)
+{
+	switch (version << 8 | type) {
+	case 4 << 8 | 3:
+		RETURN_CODE_NAME("network unreachable", "host unreachable", "protocol unreachable", "port unreachable",
+				 "fragmentation needed", "source route failed", "network unknown", "host unknown",
+				 "source host isolated", "network administratively prohibited",
+				 "host administratively prohibited", "network unreachable for type of service",
+				 "host unreachable for type of service", "communication administratively prohibited",
+				 "host precedence violation", "precedence cutoff in effect");
+	case 4 << 8 | 11:
+		RETURN_CODE_NAME("time exceeded in transit", "fragment reassembly time exceeded");
+	case 4 << 8 | 12:
+		RETURN_CODE_NAME("parameter problem", "required option missing", "bad length");
+	case 6 << 8 | 1:
+		RETURN_CODE_NAME("no route to destination", "communication administratively prohibited",
+				 "beyond scope of source address", "address unreachable", "port unreachable",
+				 "source address failed policy", "reject route to destination",
+				 "error in source routing header", "headers too long");
+	case 6 << 8 | 3:
+		RETURN_CODE_NAME("hop limit exceeded in transit", "fragment reassembly time exceeded");
+	case 6 << 8 | 4:
+		RETURN_CODE_NAME("erroneous header field", "unrecognized next header", "unrecognized option");
+	default: return icmp_type_name(version, type);
+	}
+}
+
 void
 field_set_tcp_flags(char to[24], uint8_t flags)
 {

@@ -30,6 +30,9 @@ const char *arp_operation_name(uint16_t op);
 const char *icmp_type_name(unsigned version, uint8_t type);
 const char *icmp_code_name(unsigned version, uint8_t type, uint8_t code);
 
+/* An ICMP error in the words of its RFC, "host unreachable": at most 47 bytes. */
+const char *icmp_error_words(unsigned version, uint8_t type, uint8_t code);
+
 /* Names of a DCCP packet type and reset code; constant. */
 const char *dccp_type_name(uint8_t type);
 const char *dccp_reset_name(uint8_t code);

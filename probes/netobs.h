@@ -681,6 +681,11 @@ struct connrec {
 	char cr_anomaly[32];               /* name of the first anomaly; "" none */
 	netobs_u64 cr_seq;                 /* as pkt_seq, for probes without pktinfo_t */
 	netobs_u64 cr_since;               /* time from which all counts hold, ns since the epoch; see netobs(7) */
+	netobs_i32 cr_icmp_type;           /* ICMP error that ended the attempt: its type; -1 none */
+	netobs_i32 cr_icmp_code;           /* its code; -1 none */
+	char cr_icmp_str[48];              /* both in words: "host unreachable"; "" none */
+	char cr_icmp_sender[46];           /* router or host that sent it; "" none */
+	netobs_u8 cr_pad2[2];              /* padding */
 };
 
 typedef struct pktinfo pktinfo_t;

@@ -215,6 +215,20 @@ put_client(char *at, const struct connrec *record)
 	return at;
 }
 
+/* The reason, in the last column also the ICMP error that it stands for. */
+static char *
+put_reason(char *at, const struct connrec *record, bool last)
+{
+	at = put_plain_text(at, record->cr_reason, sizeof record->cr_reason);
+	if (!last || record->cr_icmp_str[0] == '\0')
+		return at;
+	*at++ = ':';
+	*at++ = ' ';
+	at = put_plain_text(at, record->cr_icmp_str, sizeof record->cr_icmp_str);
+	memcpy(at, ", from ", 7);
+	return put_plain_text(at + 7, record->cr_icmp_sender, sizeof record->cr_icmp_sender);
+}
+
 static char *
 put_column(char *at, struct text_clock *clock, const struct record_column *column, const struct connrec *record,
 	   bool last)
@@ -242,7 +256,7 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 	case COLUMN_ANSWER_MAX:
 		return put_duration(at, record->cr_answer_max_us);
 	case COLUMN_REASON:
-		return put_plain_text(at, record->cr_reason, sizeof record->cr_reason);
+		return put_reason(at, record, last);
 	case COLUMN_FIELD:
 		break;
 	}

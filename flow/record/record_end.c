@@ -157,7 +157,7 @@ record_expect_more(struct flow_table *table, struct flow *flow)
 }
 
 static bool
-record_goes_on(const struct flow *flow)
+record_flow_goes_on(const struct flow *flow)
 {
 	for (unsigned end = 0; flow->kind == FLOW_TCP && end < 2; end++)
 		if (tcp_state_is_synchronized((enum tcp_state)flow->tcp[end].state) &&
@@ -192,7 +192,7 @@ record_check_end(struct flow_table *table, struct flow *flow)
 	if (records->entries == NULL)
 		return;
 	record = &records->entries[flow_index_of(table, flow)];
-	if (record->waiting && record_goes_on(flow))
+	if (record->waiting && record_flow_goes_on(flow))
 		record_take_up(table, flow, record);
 	if ((record->bits & RECORD_ENDED) != 0 || !record_flow_is_closed(flow, record))
 		return;

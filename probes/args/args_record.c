@@ -113,6 +113,19 @@ record_set_ends(struct connrec *info, const struct flow_table *table, const stru
 	info->cr_mss = from_client.mss < from_server.mss ? from_client.mss : from_server.mss;
 }
 
+static void
+record_set_icmp(struct connrec *info, const struct record_icmp *icmp)
+{
+	info->cr_icmp_type = info->cr_icmp_code = -1;
+	if (icmp == NULL)
+		return;
+	info->cr_icmp_type = icmp->type;
+	info->cr_icmp_code = icmp->code;
+	field_set_string(info->cr_icmp_str, sizeof info->cr_icmp_str,
+			 icmp_error_words(icmp->version, icmp->type, icmp->code));
+	field_set_address(info->cr_icmp_sender, sizeof info->cr_icmp_sender, icmp->version, icmp->sender);
+}
+
 static netobs_i64
 record_known_us(uint32_t us)
 {
@@ -197,5 +210,6 @@ args_connrec(struct connrec *info, const struct recorded_connection *of)
 	record_set_measured(info, of->record);
 	record_set_name(info, of->table, of->flow);
 	record_set_words(info, of->table, of->record, of->reason);
+	record_set_icmp(info, flow_record_icmp(of->table, of->flow));
 	record_set_owners(info, of->owner[client], of->owner[1 - client]);
 }

@@ -66,6 +66,13 @@ text_connection(char *at, const struct text_firing *firing)
 	at = PUT_FIELD(at, cr->cr_protostr);
 	*at++ = ' ';
 	at = PUT_FIELD(at, cr->cr_reason);
+	if (cr->cr_icmp_str[0] != '\0') {
+		at = PUT(at, " (");
+		at = PUT_FIELD(at, cr->cr_icmp_str);
+		at = PUT(at, ", from ");
+		at = PUT_FIELD(at, cr->cr_icmp_sender);
+		*at++ = ')';
+	}
 	at = PUT(at, ", ");
 	at = put_u64(at, cr->cr_duration_us);
 	at = PUT(at, " us");

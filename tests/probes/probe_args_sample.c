@@ -140,6 +140,7 @@ static void
 sample_fill_connection(struct probe_args_sample *s)
 {
 	s->connrec = (struct connrec){
+	    .cr_icmp_type = -1, .cr_icmp_code = -1,
 	    .cr_uid = 0x00ab54a98ceb1f0a, .cr_community = "1:LQU9qZlK+B5F3KDmev6m5PMibrg=", .cr_client = "192.0.2.1",
 	    .cr_server = "198.51.100.2", .cr_client_port = 40000, .cr_server_port = 443, .cr_client_cid = 12,
 	    .cr_server_cid = 13, .cr_role = "seen", .cr_protocol = 6, .cr_protostr = "TCP", .cr_version = 4,

@@ -332,7 +332,11 @@ SCRIPTS = {
         a[2]["ip_saddr"], a[2]["ip_daddr"], a[4]["ipv4_protostr"] if a[4] else a[5]["ipv6_nextstr"])).sums(),
     "outbound": outbound,
     "refused": lambda: counted("by_me", "tcp-accept-refused", lambda a: (a[4]["tcp_sport"], a[2]["ip_daddr"])).sums()
-    + counted("by_others", "tcp-connect-refused", lambda a: (a[2]["ip_saddr"], a[4]["tcp_sport"])).sums(),
+    + counted("by_others", "tcp-connect-refused", lambda a: (a[2]["ip_saddr"], a[4]["tcp_sport"]),
+              lambda a: a[4]["tcp_flags"] != 0).sums()
+    + counted("unreachable", "connection-end", lambda a: (
+        a[0]["cr_server"], a[0]["cr_server_port"], a[0]["cr_icmp_str"], a[0]["cr_icmp_sender"]),
+        lambda a: a[0]["cr_icmp_type"] >= 0).sums(),
     "retransmits": retransmits,
     "scanned": lambda: counted("flags", "tcp-receive", lambda a: (a[2]["ip_saddr"], a[4]["tcp_flagstr"])).sums()
     + counted("ports", "tcp-accept-refused", lambda a: (a[2]["ip_daddr"], a[4]["tcp_sport"])).sums(),

@@ -13,8 +13,8 @@ here=$top/tests/daemon/record
 
 check "connections that go on, and new ones of the same ends" "$here/attempts_capture.py" "$tmp/attempts.pcap"
 "$netobsd" -r "$tmp/attempts.pcap" --records=- --format json |
-	jq -r '"\(.cr_client_port) \(.cr_client_segments)+\(.cr_server_segments) \(.cr_client_bytes)+\(.cr_server_bytes)" +
-		" \(.cr_reason)"' | sort -n >"$tmp/got"
+	jq -r '"\(.cr_client_port) \(.cr_client_segments)+\(.cr_server_segments)" +
+		" \(.cr_client_bytes)+\(.cr_server_bytes) \(.cr_reason)"' | sort -n >"$tmp/got"
 cat >"$tmp/wanted" <<-'END'
 	1 1+1 0+0 refused
 	1 6+4 100+100 fin
@@ -35,8 +35,8 @@ cat >"$tmp/wanted" <<-'END'
 END
 check "their records" diff "$tmp/wanted" "$tmp/got"
 
-find "$top/tests/captures" -type f -name '*.pcap*' | sort | xargs "$here/every_capture.py" "$netobsd" "$tmp/attempts.pcap" \
-	>"$tmp/differ"
+find "$top/tests/captures" -type f -name '*.pcap*' | sort |
+	xargs "$here/every_capture.py" "$netobsd" "$tmp/attempts.pcap" >"$tmp/differ"
 compared=$(tail -n 1 "$tmp/differ")
 sed -i '$d' "$tmp/differ"
 note "$compared records"

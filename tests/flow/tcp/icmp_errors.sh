@@ -17,6 +17,10 @@ grep -v '^#' "$table" | awk '{ print NR, $6 == "closed" ? "unreachable" : "captu
 jq -r 'select(.probe == "connection-end").args[0] | "\(.cr_client_port) \(.cr_reason)"' "$tmp/fired" | sort -n >"$tmp/got"
 check "the reason of each attempt" diff "$tmp/got" "$tmp/wanted"
 awk '$2 == "unreachable" { print $1 }' "$tmp/wanted" >"$tmp/ended"
+grep -v '^#' "$table" | awk '$6 == "closed" { print NR, $2, $3, $1 == 4 ? "192.0.2.254" : "2001:db8::fe" }' >"$tmp/wanted"
+jq -r 'select(.probe == "connection-end").args[0] | select(.cr_icmp_str != "") |
+	"\(.cr_client_port) \(.cr_icmp_type) \(.cr_icmp_code) \(.cr_icmp_sender)"' "$tmp/fired" | sort -n >"$tmp/got"
+check "with the error and its sender" diff "$tmp/got" "$tmp/wanted"
 jq -r 'select(.probe == "tcp-connect-refused").args[4] | "\(.tcp_dport)"' "$tmp/fired" >"$tmp/got"
 check "each that ends is refused, once" diff "$tmp/got" "$tmp/ended"
 jq -r 'select(.probe == "tcp-state-change" and .args[3].tcps_statestr == "state-closed").args[3].tcps_lport' "$tmp/fired" \
