@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ICMP errors about a connection.  Linux ends an attempt to connect with most of them (tcp_v4_err(), tcp_v6_err()):
- * connect() fails at once.  A connection that is established survives them, as RFC 1122 4.2.3.9 and RFC 5927 demand.
+ * connect() fails at once, also in a simultaneous open.  A connection that is established survives them, as
+ * RFC 1122 4.2.3.9 and RFC 5927 demand.
  */
 #include <string.h>
 
@@ -44,11 +45,20 @@ tcp_icmp_is_addressed(const struct packet *packet)
 	       memcmp(packet->ip.dst, icmp->quote.src, icmp->quote.version == 4 ? 4 : 16) == 0;
 }
 
+/* Whether the endpoint attempts to connect.  A SYN of the peer, in a simultaneous open, does not end the attempt; a
+ * passive open is not the socket that such an error concerns. */
+static bool
+tcp_icmp_finds_attempt(const struct tcp_endpoint *e)
+{
+	return (e->state == TCP_STATE_SYN_SENT && !tcp_syn_ack_is_deferred(e)) ||
+	       (e->state == TCP_STATE_SYN_RECEIVED && (e->flags & TCP_EP_ACTIVE_OPEN) != 0);
+}
+
 /* Whether the quoted number is one of the attempt, SND.UNA to SND.NXT. */
 static bool
 tcp_icmp_quotes_attempt(const struct tcp_endpoint *e, const struct icmp_layer *icmp)
 {
-	return e->state == TCP_STATE_SYN_SENT && !tcp_syn_ack_is_deferred(e) && icmp->quote.has_seq &&
+	return tcp_icmp_finds_attempt(e) && icmp->quote.has_seq &&
 	       icmp->quote.seq - e->una <= e->nxt - e->una;
 }
 

@@ -34,7 +34,8 @@ enum {
  *                attempt as in Linux; in other states it has no effect (RFC 5461).
  *  SYN_RECEIVED  An ACK of its SYN in, or a segment out that requires one: established.  A bare ACK out only answers a
  *                duplicate.  FIN out: closed before the ACK came, which RFC 9293 allows and TCP Fast Open does.  A
- *                passive open that is reset ends here; the listening socket is a different one.
+ *                passive open that is reset ends here; the listening socket is a different one.  An ICMP error ends a
+ *                simultaneous open as in SYN_SENT; the caller has checked that it is one.
  *  ESTABLISHED   FIN out and FIN in: the two ways to close.
  *  FIN_WAIT_1    ACK of FIN before FIN, or FIN before ACK of FIN; both in one segment are two inputs.
  *  FIN_WAIT_2    FIN in.
@@ -53,7 +54,7 @@ const uint8_t tcp_transitions[TCP_STATE_COUNT][TCP_INPUT_COUNT] = {
 	[TCP_STATE_CLOSED]       = {ss, cl,   cl, cl,  cl, cl,    cl, cl, cl,  cl,   cl,   cl, cl, cl,    cl,  cl,  cl},
 	[TCP_STATE_LISTEN]       = {ss, sr,   li, li,  li, li,    li, li, li,  li,   li,   li, li, li,    li,  li,  li},
 	[TCP_STATE_SYN_SENT]     = {ss, sr,   es, es,  ss, cl,    sr, es, ss,  ss,   ss,   ss, cl, cl,    ss,  cl,  cl},
-	[TCP_STATE_SYN_RECEIVED] = {sr, sr,   sr, es,  f1, cl,    sr, es, sr,  es,   sr,   cw, cl, sr,    sr,  cl,  cl},
+	[TCP_STATE_SYN_RECEIVED] = {sr, sr,   sr, es,  f1, cl,    sr, es, sr,  es,   sr,   cw, cl, cl,    sr,  cl,  cl},
 	[TCP_STATE_ESTABLISHED]  = {es, es,   es, es,  f1, cl,    es, es, es,  es,   es,   cw, cl, es,    es,  es,  cl},
 	[TCP_STATE_FIN_WAIT_1]   = {f1, f1,   f1, f1,  f1, cl,    f1, f1, f1,  f1,   f2,   cg, cl, f1,    f1,  f1,  cl},
 	[TCP_STATE_FIN_WAIT_2]   = {f2, f2,   f2, f2,  f2, cl,    f2, f2, f2,  f2,   f2,   tw, cl, f2,    f2,  f2,  cl},

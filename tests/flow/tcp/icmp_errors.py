@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
-TCP_SYN_SENT, TCP_CLOSE = 2, 7
+STATES = {2: "syn-sent", 3: "syn-received", 7: "closed"}
+SYN, ACK = 2, 16
 CLIENT = {4: "192.0.2.1", 6: "2001:db8::1"}
 SERVER = {4: "192.0.2.9", 6: "2001:db8::9"}
 ROUTER = {4: "192.0.2.254", 6: "2001:db8::fe"}
@@ -51,7 +52,8 @@ class Row:
         fields = line.rstrip("\n").split("\t")
         self.version, self.type, self.code, self.number = map(int, fields[:4])
         self.checksum = fields[4]
-        self.key = fields[:5]
+        self.simultaneous = fields[5] == "simultaneously"
+        self.key = fields[:6]
 
     def answer(self, syn):
         """The ICMP error about a SYN, a whole IP packet; it quotes the number of the SYN plus `number`."""
@@ -66,6 +68,12 @@ class Row:
         protocol = 1 if self.version == 4 else 58
         message = summed(self.version, protocol, router, client, message + quote, 2, self.checksum == "bad")
         return ip_packet(self.version, protocol, router, client, message)
+
+
+def segment(version, source, destination, ports, seq, ack, flags):
+    source, destination = address(version, source[version]), address(version, destination[version])
+    header = struct.pack(">HHIIBBHHH", *ports, seq, ack, 5 << 4, flags, 64240, 0, 0)
+    return ip_packet(version, 6, source, destination, summed(version, 6, source, destination, header, 16))
 
 
 def rows(path):
@@ -106,12 +114,15 @@ def measure(tun, row):
         assert client.connect_ex((SERVER[row.version], 80)) == errno.EINPROGRESS
         header = 20 if row.version == 4 else 40
         port = client.getsockname()[1]
-        os.write(tun, row.answer(next_packet(tun, row.version, 6, header, port)))
+        sent = next_packet(tun, row.version, 6, header, port)
+        if row.simultaneous:
+            os.write(tun, segment(row.version, SERVER, CLIENT, (80, port), 5000, 0, SYN))
+            sent = next_packet(tun, row.version, 6, header, port)
+        os.write(tun, row.answer(sent))
         echo(tun, row.version, port)
         state = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
-        assert state in (TCP_SYN_SENT, TCP_CLOSE)
         error = client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-        return ("closed" if state == TCP_CLOSE else "syn-sent"), errno.errorcode.get(error, "-")
+        return STATES[state], errno.errorcode.get(error, "-")
 
 
 def capture(table, path):
@@ -119,10 +130,11 @@ def capture(table, path):
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
         for port, row in enumerate(table, 1):
-            client, server = address(row.version, CLIENT[row.version]), address(row.version, SERVER[row.version])
-            segment = struct.pack(">HHIIBBHHH", port, 80, 1000, 0, 5 << 4, 2, 64240, 0, 0)
-            syn = ip_packet(row.version, 6, client, server, summed(row.version, 6, client, server, segment, 16))
-            for packet in (syn, row.answer(syn)):
+            packets = [segment(row.version, CLIENT, SERVER, (port, 80), 1000, 0, SYN)]
+            if row.simultaneous:
+                packets += [segment(row.version, SERVER, CLIENT, (80, port), 5000, 0, SYN),
+                            segment(row.version, CLIENT, SERVER, (port, 80), 1000, 5001, SYN | ACK)]
+            for packet in packets + [row.answer(packets[-1])]:
                 out.write(struct.pack("<IIII", now // 10**6, now % 10**6, len(packet), len(packet)) + packet)
                 now += 100
 
