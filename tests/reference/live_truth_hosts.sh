@@ -9,7 +9,7 @@
 #	$seed		NETOBS_LIVE_SEED	seed of the clients' choices [the time]
 #	$offloads	NETOBS_LIVE_OFFLOADS	1: super-packets, the default of interfaces; 0: frames as on a wire [0]
 #	$disorder	NETOBS_LIVE_DISORDER	1: instead of the router a bridge that delays, reorders and duplicates [0]
-#	$setting	NETOBS_LIVE_SETTING	of both hosts, such as net.ipv4.tcp_early_retrans=0, no tail-loss probes [none]
+#	$setting	NETOBS_LIVE_SETTING	of each host, such as net.ipv4.tcp_early_retrans=0 (no tail-loss probes) [none]
 #	$patience	NETOBS_LIVE_PATIENCE	seconds to wait for the last sockets to close [6]
 
 connections=${NETOBS_LIVE_CONNECTIONS:-600}
@@ -46,6 +46,7 @@ attach() {
 		! have ethtool || ip netns exec "$1" ethtool -K "$2" tso off gso off gro off >/dev/null 2>&1
 	fi
 	ip netns exec "$1" sh -c 'echo 3 >/proc/sys/net/ipv4/tcp_fastopen' || return 1
+	[ -z "$setting" ] || ip netns exec "$1" sysctl -qw "$setting" || return 1
 	# The bridge passes on what is in a frame, without the kernel's note that the checksum is not yet computed.
 	[ "$disorder" = 0 ] || ip netns exec "$1" ethtool -K "$2" tx off >/dev/null || return 1
 	ip -n "$1" link set lo up && ip -n "$1" link set "$2" up
@@ -77,9 +78,6 @@ set_up_network() {
 	ip -n "$far" route add default via "10.$far_net.254" && ip -n "$far" -6 route add default via "$far_net6::fe" || return 1
 	ip netns exec "$router" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
 		echo 1 >/proc/sys/net/ipv6/conf/all/forwarding' || return 1
-	if [ -n "$setting" ]; then
-		ip netns exec "$near" sysctl -qw "$setting" && ip netns exec "$far" sysctl -qw "$setting" || return 1
-	fi
 	ip netns exec "$router" nft -f - <<-NFT
 		table inet lossy {
 			chain forward {
