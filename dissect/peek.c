@@ -80,6 +80,7 @@ peek_record_packet(struct packet *packet, const struct frame *frame, const struc
 	ip->version = peek->version;
 	ip->fragment = false;
 	ip->fragment_id = peek->fragment_id;
+	ip->ttl = peek->ttl;
 	if (peek->version == 4) {
 		ipv4_record_address(ip->src, (struct slice){peek->src, 4});
 		ipv4_record_address(ip->dst, (struct slice){peek->dst, 4});
@@ -89,6 +90,10 @@ peek_record_packet(struct packet *packet, const struct frame *frame, const struc
 	}
 	packet->payload_wire = peek->payload_wire;
 	packet->transport = kind == PEEK_UDP ? TRANSPORT_UDP : TRANSPORT_TCP;
-	if (kind != PEEK_UDP)
+	if (kind == PEEK_UDP) {
+		packet->udp.checksum = peek->checksum;
+		packet->payload = cursor_init(peek->payload.at, peek->payload.len, peek->payload_wire);
+	} else {
 		dissect_tcp_header(packet, peek_tcp_header(peek), peek_tcp_options(peek));
+	}
 }

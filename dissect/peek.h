@@ -37,10 +37,13 @@ struct frame_peek {
 	uint16_t sport, dport;	  /* host order */
 	uint8_t protocol;	  /* 6, 17 or 132 */
 	uint8_t version;	  /* 4 or 6 */
+	uint8_t ttl;		  /* time to live or hop limit */
 	uint8_t direction;	  /* enum direction */
 	bool loopback;		  /* the link header says that the frame never left the host */
 	uint32_t payload_wire;	  /* bytes of payload on the wire; from PEEK_SEGMENT on */
 	const uint8_t *header;	  /* the TCP header, captured with all its options; from PEEK_SEGMENT to PEEK_TCP */
+	struct slice payload;	  /* captured payload of a PEEK_UDP */
+	uint16_t checksum;	  /* of a PEEK_UDP */
 };
 
 static inline struct slice
@@ -152,6 +155,8 @@ peek_udp(struct frame_peek *peek, struct cursor *c)
 	peek->payload_wire = c->wire;
 	if (slice_u16(header, 4) != c->wire + UDP_HEADER_LEN || peek->dport == 0 || udp_port_is_tunnel(peek->dport))
 		return PEEK_TUPLE;
+	peek->payload = cursor_captured_slice(c);
+	peek->checksum = slice_u16(header, 6);
 	return PEEK_UDP;
 }
 
@@ -197,6 +202,7 @@ peek_ipv4(struct frame_peek *peek, struct cursor *c)
 	slice_copy(fixed, 16, peek->dst, 4);
 	peek->version = 4;
 	peek->fragment_id = slice_u16(fixed, 4);
+	peek->ttl = slice_u8(fixed, 8);
 	peek->protocol = slice_u8(fixed, 9);
 	cursor_limit(c, length - IPV4_HEADER_MIN);
 	return true;
@@ -219,6 +225,7 @@ peek_ipv6(struct frame_peek *peek, struct cursor *c)
 	slice_copy(fixed, 24, peek->dst, sizeof peek->dst);
 	peek->version = 6;
 	peek->fragment_id = 0;
+	peek->ttl = slice_u8(fixed, 7);
 	peek->protocol = slice_u8(fixed, 6);
 	cursor_limit(c, length);
 	return true;

@@ -176,6 +176,10 @@ struct flow *flow_table_lookup_udp(struct flow_table *table, const struct packet
 struct flow *flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, const struct flow_key *key,
 				    uint32_t hash, unsigned *sender, uint64_t now, enum anomaly *anomaly);
 
+/* Whether the next segment is probably a duplicate: what is captured at its place is captured elsewhere, too
+ * (flow/duplicates.h). */
+void flow_table_expect_duplicate(struct flow_table *table, bool expected);
+
 /* Omits events that no caller needs while nothing is reported: EVENT_TCP_STATE_CHANGE always, and on the fast path also
  * EVENT_TCP_CONNECT_ESTABLISHED and EVENT_TCP_ACCEPT_ESTABLISHED. */
 void flow_table_omit_states(struct flow_table *table, bool omit);

@@ -85,6 +85,7 @@ flow_cold_set_syn_options(struct flow_cold *cold, unsigned endpoint, uint8_t shi
 		       (uint64_t)timestamps << (FLOW_COLD_TIMESTAMPS_SHIFT + endpoint);
 }
 
+bool flow_table_expects_duplicate(const struct flow_table *table);
 bool flow_table_omits_states(const struct flow_table *table);
 struct flow_cold *flow_cold(struct flow_table *table, const struct flow *flow);
 const struct flow_limits *flow_table_limits(const struct flow_table *table);

@@ -2,6 +2,8 @@
 # what all connections share, the fast path, UDP streams
 
 libflow_a_SOURCES += \
+	%D%/duplicates.c \
+	%D%/duplicates.h \
 	%D%/endpoint.h \
 	%D%/event.h \
 	%D%/fastpath.c \

@@ -201,6 +201,125 @@ observe_is_locality_known(const struct observer *o, const struct flow *flow, con
 					     !p->loopback && !p->frame->interface->loopback);
 }
 
+/* ------------------------------------------------------------------------------------------------- the duplicates */
+
+static bool
+observe_packet_is_ip(const struct packet *p)
+{
+	return p->network == NETWORK_IPV4 || p->network == NETWORK_IPV6;
+}
+
+static bool
+observe_has_sequence_space(const struct packet *p)
+{
+	return p->transport == TRANSPORT_TCP && (p->payload_wire != 0 || (p->tcp.flags & (TCP_SYN | TCP_FIN)) != 0);
+}
+
+static bool
+observe_port_is_of_dns(const struct observer *o, uint16_t port)
+{
+	const struct app_ports *ports = &o->config->app_ports[APP_DNS];
+
+	for (unsigned i = 0; i < ports->count; i++)
+		if (ports->port[i] == port)
+			return true;
+	return false;
+}
+
+enum duplicate_rule
+observe_udp_rule(const struct observer *o, const struct flow_key *key)
+{
+	return observe_port_is_of_dns(o, key->port[0]) || observe_port_is_of_dns(o, key->port[1]) ? DUPLICATE_RULE_TIMER
+												   : DUPLICATE_RULE_ANY;
+}
+
+static bool
+observe_icmp_is_echo(const struct packet *p)
+{
+	enum { ECHO_REPLY = 0, ECHO = 8, ECHO_V6 = 128, ECHO_REPLY_V6 = 129 };
+	uint8_t type = p->icmp.type;
+
+	return p->transport == TRANSPORT_ICMP ? type == ECHO_REPLY || type == ECHO
+					      : type == ECHO_V6 || type == ECHO_REPLY_V6;
+}
+
+static enum duplicate_rule
+observe_duplicate_rule(const struct observer *o, const struct packet_work *work)
+{
+	const struct packet *p = &work->packet;
+
+	switch (p->transport) {
+	case TRANSPORT_TCP:
+		return observe_has_sequence_space(p) ? DUPLICATE_RULE_TCP : DUPLICATE_RULE_ANY;
+	case TRANSPORT_UDP:
+		return observe_udp_rule(o, &work->key);
+	case TRANSPORT_ICMP:
+	case TRANSPORT_ICMPV6:
+		return observe_icmp_is_echo(p) ? DUPLICATE_RULE_TIMER : DUPLICATE_RULE_ANY;
+	case TRANSPORT_SCTP:
+		return DUPLICATE_RULE_TIMER;
+	default:
+		return DUPLICATE_RULE_ANY;
+	}
+}
+
+/* Whether a segment is one of which only the TCP machine knows whether it is a duplicate. */
+static bool
+observe_is_left_to_tcp(const struct packet *p)
+{
+	return p->transport == TRANSPORT_TCP &&
+	       !print_is_needed(observe_has_sequence_space(p), (uint16_t)p->ip.fragment_id,
+				(p->tcp.options & TCP_OPTION_TIMESTAMPS) != 0);
+}
+
+/* Whether the packet differs from all before, although it may have the print of one. */
+static bool
+observe_segment_is_next(struct observer *o, const struct packet_work *work, bool *ident_tells)
+{
+	const struct packet *p = &work->packet;
+	const struct flow *flow;
+
+	if (p->transport != TRANSPORT_TCP)
+		return false;
+	flow = flow_table_lookup(o->flows, &work->key, work->hash);
+	if (flow == NULL)
+		return false;
+	*ident_tells = !tcp_identification_is_reused(o->flows, flow, work->sender, p);
+	return tcp_segment_is_next(flow, work->sender, p);
+}
+
+/* Whether an IP packet was captured before; if not it is recorded. */
+static bool
+observe_find_duplicate(struct observer *o, struct packet_work *work)
+{
+	bool ident_tells = true;
+
+	work->print = print_from_packet(&work->packet, work->hash, work->sender);
+	if (observe_is_left_to_tcp(&work->packet)) {
+		flow_table_expect_duplicate(o->flows, duplicates_are_moved(o->duplicates, &work->print, o->clock.now));
+		return false;
+	}
+	flow_table_expect_duplicate(o->flows, false);
+	if (!duplicates_may_have(o->duplicates, &work->print) || observe_segment_is_next(o, work, &ident_tells)) {
+		duplicates_add(o->duplicates, &work->print, o->clock.now);
+		return false;
+	}
+	return duplicates_find(o->duplicates, &work->print, observe_duplicate_rule(o, work), ident_tells,
+			       o->clock.now);
+}
+
+/* The connection of a duplicate, which is not created. */
+static void
+observe_find_duplicate_flow(struct observer *o, struct packet_work *work)
+{
+	const struct packet *p = &work->packet;
+
+	if (p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP || p->transport == TRANSPORT_SCTP)
+		work->flow = flow_table_lookup(o->flows, &work->key, work->hash);
+	if (p->transport == TRANSPORT_TCP)
+		tcp_count_duplicate(o->flows);
+}
+
 /* ---------------------------------------------------------------------------------------------- TCP, top to bottom */
 
 /* Fires the receive probe for bytes that this segment made deliverable to the application of `endpoint`. */
@@ -261,6 +380,14 @@ observe_count_anomalies(struct observer *o, const struct packet *p)
 			c->anomalies[64 * word + (unsigned)__builtin_ctzll(bits)]++;
 }
 
+/* Marks a segment that the TCP machine has found to be a duplicate. */
+static void
+observe_mark_duplicate(struct observer *o, struct packet_work *work)
+{
+	packet_add_anomaly(&work->packet, ANOMALY_DUPLICATE);
+	duplicates_prove(o->duplicates, &work->print, o->clock.now);
+}
+
 /* Marks a segment that its receiver ignores. */
 static void
 observe_check_segment(struct observer *o, struct packet_work *work)
@@ -294,6 +421,8 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 			if (locality.fire_send)
 				observe_emit_socket_send(o, work, &before);
 		}
+		if (tcp_segment_is_duplicate(work->flow, sender))
+			observe_mark_duplicate(o, work);
 		observe_check_segment(o, work);
 		observe_app_layer(o, work, locality, true);
 		observe_emit_events(o, work->flow, &events);
@@ -366,6 +495,10 @@ observe_untraced_tcp(struct observer *o, struct packet_work *work)
 	tcp_segment_sent(o->flows, flow, work->sender, p, o->clock.now, &events);
 	if (events.count != 0)
 		observe_note_events(o, flow, &events);
+	if (__builtin_expect(tcp_segment_is_duplicate(flow, work->sender), 0)) {
+		observe_mark_duplicate(o, work);
+		o->counters.anomalies[ANOMALY_DUPLICATE]++;
+	}
 	events.count = 0;
 	anomaly = tcp_segment_received(o->flows, flow, 1 - work->sender, p, o->clock.now, &events);
 	if (__builtin_expect(anomaly != ANOMALY_NONE, 0))
@@ -389,7 +522,10 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	if (app_layer_may_match(o->app_layer, &work->key))
 		return false;
 	id = observe_count_packet(o);
-	if (p->transport == TRANSPORT_UDP)
+	if (observe_find_duplicate(o, work)) {
+		observe_find_duplicate_flow(o, work);
+		o->counters.anomalies[ANOMALY_DUPLICATE]++;
+	} else if (p->transport == TRANSPORT_UDP)
 		observe_untraced_udp(o, work);
 	else
 		observe_untraced_tcp(o, work);
@@ -499,16 +635,76 @@ observe_icmp_error_received(struct observer *o, const struct packet_work *work)
 {
 	struct flow_events events;
 
-	if (work->flow == NULL || checksum_verify(&work->packet) == CHECKSUM_BAD)
+	if (work->flow == NULL || work->duplicate || checksum_verify(&work->packet) == CHECKSUM_BAD)
 		return;
 	events.count = 0;
 	tcp_icmp_received(o->flows, work->flow, 1 - work->sender, &work->packet, o->clock.now, &events);
 	observe_emit_events(o, work->flow, &events);
 }
 
+/* A duplicate fires the probes of its transport, and no others. */
+static void
+observe_duplicate_sent(struct observer *o, struct packet_work *work, struct locality locality)
+{
+	unsigned sender = work->sender;
+
+	observe_find_duplicate_flow(o, work);
+	if (!locality.fire_send)
+		return;
+	switch (work->packet.transport) {
+	case TRANSPORT_TCP:
+		fire_tcp_send(o->emitter, work->flow, sender);
+		return;
+	case TRANSPORT_UDP:
+		fire_udp_send(o->emitter, work->flow, sender);
+		return;
+	case TRANSPORT_SCTP:
+		fire_sctp_send(o->emitter, work->flow, sender);
+		return;
+	default:
+		return;
+	}
+}
+
+static void
+observe_duplicate_received(struct observer *o, struct packet_work *work, struct locality locality)
+{
+	unsigned receiver = 1 - work->sender;
+
+	if (!locality.fire_receive || locality.foreign)
+		return;
+	switch (work->packet.transport) {
+	case TRANSPORT_TCP:
+		fire_tcp_receive(o->emitter, work->flow, receiver);
+		return;
+	case TRANSPORT_UDP:
+		fire_udp_receive(o->emitter, work->flow, receiver);
+		return;
+	case TRANSPORT_SCTP:
+		fire_sctp_receive(o->emitter, work->flow, receiver);
+		return;
+	default:
+		return;
+	}
+}
+
+/* Whether a duplicate could change something: a connection, or with an ICMP error an attempt to connect. */
+static bool
+observe_duplicate_is_of_connection(const struct packet_work *work)
+{
+	enum transport_layer transport = work->packet.transport;
+
+	return work->duplicate &&
+	       (transport == TRANSPORT_TCP || transport == TRANSPORT_UDP || transport == TRANSPORT_SCTP);
+}
+
 static void
 observe_transport_sent(struct observer *o, struct packet_work *work, struct locality locality)
 {
+	if (observe_duplicate_is_of_connection(work)) {
+		observe_duplicate_sent(o, work, locality);
+		return;
+	}
 	switch (work->packet.transport) {
 	case TRANSPORT_TCP:
 		observe_tcp_sent(o, work, locality);
@@ -539,6 +735,10 @@ observe_transport_sent(struct observer *o, struct packet_work *work, struct loca
 static void
 observe_transport_received(struct observer *o, struct packet_work *work, struct locality locality)
 {
+	if (observe_duplicate_is_of_connection(work)) {
+		observe_duplicate_received(o, work, locality);
+		return;
+	}
 	switch (work->packet.transport) {
 	case TRANSPORT_TCP:
 		observe_tcp_received(o, work, locality);
@@ -568,12 +768,6 @@ observe_transport_received(struct observer *o, struct packet_work *work, struct 
 
 /* ------------------------------------------------------------------------------------------------------ the packet */
 
-static bool
-observe_packet_is_ip(const struct packet *p)
-{
-	return p->network == NETWORK_IPV4 || p->network == NETWORK_IPV6;
-}
-
 void
 observe_on_reassembly_failure(void *observer, const struct packet *first, unsigned fragments)
 {
@@ -588,17 +782,23 @@ observe_on_reassembly_failure(void *observer, const struct packet *first, unsign
 	fire_ip_packet_free(o->emitter);
 }
 
-/* The datagram that this packet is, or completes; NULL if IP drops it or fragments are missing. */
+/* The datagram that this packet is, or completes; NULL if IP drops it or fragments are missing.  Marks a duplicate. */
 static struct packet_work *
 observe_reassemble(struct observer *o, struct packet_work *work)
 {
 	struct packet *p = &work->packet;
 	struct reassembly_result result;
 
+	work->duplicate = false;
 	if (anomaly_severity(p->worst_anomaly) == SEVERITY_DROP)
 		return NULL;
-	if (!observe_packet_is_ip(p) || !p->ip.fragment)
+	if (!observe_packet_is_ip(p))
 		return work;
+	work->duplicate = observe_find_duplicate(o, work) || work->inside_duplicate;
+	if (work->duplicate)
+		packet_add_anomaly(p, ANOMALY_DUPLICATE);
+	if (!p->ip.fragment || work->duplicate)
+		return p->ip.fragment ? NULL : work;
 	switch (reassembly_add(o->fragments, p, 0, o->clock.now, &result)) {
 	case REASSEMBLY_COMPLETE:
 		if (__builtin_expect(o->reports, 0))
@@ -606,6 +806,7 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 		dissect_reassembled(p, result.first, result.bytes, result.captured, result.wire,
 				    &o->reassembled.packet);
 		observe_set_flow_key(o, &o->reassembled);
+		o->reassembled.duplicate = false;
 		return &o->reassembled;
 	case REASSEMBLY_DROPPED:
 		packet_add_anomaly(p, result.anomaly);

@@ -51,9 +51,10 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
 	if (o->fragments != NULL)
 		o->fragments_due = reassembly_next_due(o->fragments);
+	o->duplicates = calloc(1, sizeof *o->duplicates);
 	if (o->flows != NULL)
 		o->app_layer = app_layer_new(config, o->flows, seed, workers, o->counters.anomalies);
-	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL)
+	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL && o->duplicates != NULL)
 		o->emitter = emitter_new(printer, o->flows);
 	if (o->emitter == NULL || (config_keeps_records(config) && !flow_table_keep_records(o->flows, true))) {
 		observer_free(o);
@@ -133,6 +134,7 @@ observer_free(struct observer *o)
 	emitter_free(o->emitter);
 	app_layer_free(o->app_layer);
 	reassembly_free(o->fragments);
+	free(o->duplicates);
 	flow_table_free(o->flows);
 	free(o);
 }
@@ -168,6 +170,7 @@ observe_packets(struct observer *o, struct packet_work *work)
 		flow_table_report_ended(o->flows);
 		return;
 	}
+	work->inside_duplicate = false;
 	work = observe_packet(o, work, true);
 	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
 		struct packet outer = work->packet;
@@ -178,6 +181,7 @@ observe_packets(struct observer *o, struct packet_work *work)
 		}
 		dissect_inner(&outer, &o->inner.packet);
 		observe_set_flow_key(o, &o->inner);
+		o->inner.inside_duplicate = work->duplicate;
 		work = observe_packet(o, &o->inner, false);
 	}
 }
@@ -468,6 +472,7 @@ observer_clear(struct observer *o)
 {
 	flow_table_clear(o->flows);
 	reassembly_clear(o->fragments);
+	*o->duplicates = (struct duplicates){.traces[0].content = 0};
 	o->lag = (struct capture_lag){0};
 	o->counters.lag_us = 0;
 }

@@ -11,6 +11,7 @@
 #include "daemon/observe/observer.h"
 #include "daemon/observe/packet_clock.h"
 #include "daemon/owner/owner_lookup.h"
+#include "flow/duplicates.h"
 #include "flow/reassembly/reassembly.h"
 #include "flow/record/flow_record.h"
 
@@ -22,6 +23,9 @@ struct packet_work {
 	unsigned sender;    /* end of the key that sent it; of an ICMP error, the destination of the quoted packet */
 	bool stream_starts; /* a UDP stream whose start event has not fired yet */
 	bool ignored;	    /* a TCP segment that its receiver ignores */
+	bool duplicate;	    /* it was captured before, and changes nothing */
+	bool inside_duplicate; /* inside the tunnel of a duplicate */
+	struct packet_print print; /* of an IP packet */
 	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
 };
 
@@ -46,6 +50,7 @@ struct observer {
 	uint64_t lower_hint;		 /* bit n: an interface whose index is n modulo 64 is a lower device */
 	enum view_mode view;
 	struct flow_table *flows;
+	struct duplicates *duplicates;
 	struct reassembly *fragments;
 	const uint64_t *fragments_due; /* reassembly_next_due() */
 	struct emitter *emitter;
@@ -165,6 +170,9 @@ void observe_set_flow_key(struct observer *o, struct packet_work *work);
  * is the frame's own packet, not one inside a tunnel.  Returns the datagram that the packet is, or completes; NULL if
  * there is none. */
 struct packet_work *observe_packet(struct observer *o, struct packet_work *work, bool outermost);
+
+/* What makes the sender of a datagram send it again. */
+enum duplicate_rule observe_udp_rule(const struct observer *o, const struct flow_key *key);
 
 /* Like observe_packet() for a TCP or UDP packet without anomalies while no probe is enabled: only the connection's
  * state is updated.  False if the packet is not of this kind. */

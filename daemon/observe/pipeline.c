@@ -155,16 +155,47 @@ pipeline_is_locality_known(const struct observer *o, const struct frame *frame, 
 }
 
 static inline bool
+pipeline_apply_connection(struct observer *o, const struct frame *frame, const struct pipeline_entry *e, bool records)
+{
+	if (__builtin_expect(records, 0))
+		return fastpath_apply_recorded(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now, frame->len);
+	return fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
+}
+
+/* Whether a packet that has the print of an earlier one may be a duplicate; the slow path decides about ACKs. */
+static __attribute__((noinline, cold)) bool
+pipeline_may_be_duplicate(const struct observer *o, const struct pipeline_entry *e, const struct packet_print *print)
+{
+	if (e->kind != PEEK_UDP)
+		return e->peek.payload_wire == 0;
+	return duplicates_have(o->duplicates, print, observe_udp_rule(o, &e->lookup.key), true, o->clock.now);
+}
+
+static inline bool
+pipeline_needs_print(const struct pipeline_entry *e)
+{
+	return print_is_needed(e->peek.payload_wire != 0 || e->kind == PEEK_FIN, e->peek.fragment_id,
+			       e->peek.has_timestamps);
+}
+
+static inline bool
 pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e, bool records)
 {
 	const struct flow *candidate = e->lookup.candidate;
+	struct packet_print print;
 
 	if (!likely(e->kind >= PEEK_FIN && candidate != NULL && !candidate->slow) ||
 	    !likely(pipeline_is_locality_known(o, frame, e)) || !likely(!pipeline_is_on_lower(o, frame)))
 		return false;
-	if (__builtin_expect(records, 0))
-		return fastpath_apply_recorded(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now, frame->len);
-	return fastpath_apply(o->flows, &e->lookup, e->kind, &e->peek, o->clock.now);
+	if (likely(e->kind != PEEK_UDP) && likely(!pipeline_needs_print(e)))
+		return pipeline_apply_connection(o, frame, e, records);
+	print = print_from_peek(frame, &e->peek, e->kind, e->lookup.hash, e->lookup.sender);
+	if (__builtin_expect(duplicates_may_have(o->duplicates, &print), 0) && pipeline_may_be_duplicate(o, e, &print))
+		return false;
+	if (!likely(pipeline_apply_connection(o, frame, e, records)))
+		return false;
+	duplicates_add(o->duplicates, &print, o->clock.now);
+	return true;
 }
 
 /* Sets the ends for which probes of the packet fire, as locality_of_packet() does; `flow.local` may have further ends,

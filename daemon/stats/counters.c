@@ -216,8 +216,7 @@ const struct counter_row counters_table[] = {
 	 .advice = "Their beginning was not captured: they are older than netobsd, or frames were dropped."},
 	{.group = "flow.", .name = "duplicate-segments", FIELD(flows.duplicate_segments),
 	 IF_USED(flows.duplicate_segments), .metric = "tcp_duplicate_segments_total",
-	 .help = "TCP segments with data, SYN or FIN that were captured twice or that the network duplicated; they "
-		 "change no connection.",
+	 .help = "TCP segments that were captured twice or that the network duplicated; they change no connection.",
 	 .advice = "About half of the frames: a mirror port copies each frame twice."},
 	{.group = "flow.", .name = "reordered-segments", FIELD(flows.reordered_segments),
 	 IF_USED(flows.reordered_segments), .metric = "tcp_reordered_segments_total",

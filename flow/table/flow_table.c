@@ -250,6 +250,18 @@ flow_table_omit_states(struct flow_table *table, bool omit)
 	table->omits_states = omit;
 }
 
+void
+flow_table_expect_duplicate(struct flow_table *table, bool expected)
+{
+	table->expects_duplicate = expected;
+}
+
+bool
+flow_table_expects_duplicate(const struct flow_table *table)
+{
+	return table->expects_duplicate;
+}
+
 bool
 flow_table_omits_states(const struct flow_table *table)
 {

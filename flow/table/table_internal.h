@@ -74,6 +74,7 @@ struct flow_table {
 	flow_index free_head;	      /* head of the free list below high_water, linked by evict_next */
 	uint64_t last_serial;	      /* serial of the latest flow */
 	bool omits_states;	      /* see flow_table_omit_states() */
+	bool expects_duplicate;	      /* see flow_table_expect_duplicate() */
 	unsigned id_first, id_stride; /* first connection id and stride: see flow_table_set_id_stride() */
 	flow_event_handler *on_events;
 	void *context;

@@ -26,6 +26,24 @@ enum anomaly tcp_segment_received(struct flow_table *table, struct flow *flow, u
 enum anomaly tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver,
 			       const struct packet *packet);
 
+/* Whether the segment is in order and acknowledges or carries something new: then it is no duplicate. */
+bool tcp_segment_is_next(const struct flow *flow, unsigned sender, const struct packet *packet);
+
+/* Whether another of the latest segments of endpoint `sender` has the identification of this one: it does not tell
+ * segments apart. */
+bool tcp_identification_is_reused(const struct flow_table *table, const struct flow *flow, unsigned sender,
+				  const struct packet *packet);
+
+/* Whether the latest segment of endpoint `sender` was found to be a duplicate by tcp_segment_sent(). */
+static inline bool
+tcp_segment_is_duplicate(const struct flow *flow, unsigned sender)
+{
+	return (flow->tcp[sender].slow_reasons & TCP_SLOW_DUPLICATE) != 0;
+}
+
+/* Counts a duplicate that was found before (flow/duplicates.h). */
+void tcp_count_duplicate(struct flow_table *table);
+
 /* Endpoint `endpoint` of `flow` has received an ICMP error about a segment of it.  An attempt to connect ends as in
  * Linux if the error is one that Linux passes on, and quotes a number of the attempt: EVENT_TCP_CONNECT_REFUSED and the
  * state change are added to `*events`.  In other states nothing changes. */

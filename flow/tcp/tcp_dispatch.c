@@ -81,7 +81,7 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 	if (ctx.repeat.kind == TCP_REPEAT_DUPLICATE) {
 		ctx.ep->slow_reasons |= TCP_SLOW_DUPLICATE;
 		ctx.ep->segments_sent--;
-		flow_table_counters_rw(table)->duplicate_segments++;
+		tcp_count_duplicate(table);
 		return;
 	}
 	tcp_process_sent(&ctx);
@@ -142,6 +142,23 @@ tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpo
 	else
 		return tcp_slow_path_received(table, flow, endpoint, packet, now, events);
 	return ANOMALY_NONE;
+}
+
+void
+tcp_count_duplicate(struct flow_table *table)
+{
+	flow_table_counters_rw(table)->duplicate_segments++;
+}
+
+bool
+tcp_segment_is_next(const struct flow *flow, unsigned sender, const struct packet *packet)
+{
+	const struct tcp_endpoint *from = &flow->tcp[sender], *to = &flow->tcp[1 - sender];
+	struct tcp_fast_segment s = tcp_fast_segment_from_packet(packet);
+
+	return tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(from) && tcp_endpoint_is_fast(to) &&
+	       tcp_fast_may_send(from, &s) && tcp_fast_may_receive(to, &s) && tcp_fast_timestamp_is_new(to, &s) &&
+	       (s.len != 0 || s.ack != to->una);
 }
 
 enum anomaly

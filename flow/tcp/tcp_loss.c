@@ -211,35 +211,13 @@ tcp_loss_update_slow_reason(struct tcp_endpoint *e, const struct tcp_loss *loss)
 		e->slow_reasons |= TCP_SLOW_LOSS;
 }
 
-/*
- * Whether a duplicate ACK is not the copy of an ACK before it: two frames with one identification are one ACK.  If the
- * endpoint's last segment was captured twice, so are its ACKs: the first duplicate ACK may be the copy of the ACK that
- * advanced una, and counts when its own copy shows that it is not; without identification every second one counts.
- */
-static bool
-tcp_loss_duplicate_ack_counts(const struct tcp_segment_ctx *ctx, struct tcp_loss *loss, uint16_t ident)
-{
-	bool twice = (ctx->ep->slow_reasons & TCP_SLOW_DUPLICATE) != 0, first = loss->dupack_una != ctx->ep->una;
-	bool pending = loss->dupack_pending && !first;
-
-	if (ident == 0 ? pending : !first && ident == loss->dupack_ident) {
-		loss->dupack_pending = false;
-		return pending;
-	}
-	loss->dupack_pending = twice && (first || ident == 0);
-	return !loss->dupack_pending;
-}
-
 static void
 tcp_loss_count_duplicate_ack(const struct tcp_segment_ctx *ctx, struct tcp_loss *loss)
 {
 	struct tcp_endpoint *e = ctx->ep;
-	uint16_t ident = tcp_segment_stamp_is_tsval(ctx) ? 0 : tcp_segment_stamp(ctx);
 
-	if (tcp_loss_duplicate_ack_counts(ctx, loss, ident) && (e->slow_reasons & TCP_SLOW_DUPACKS) != TCP_SLOW_DUPACKS)
+	if ((e->slow_reasons & TCP_SLOW_DUPACKS) != TCP_SLOW_DUPACKS)
 		e->slow_reasons++;
-	loss->dupack_ident = ident;
-	loss->dupack_una = e->una;
 	loss->loss_ack_us = ctx->us | 1;
 }
 

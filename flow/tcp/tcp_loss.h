@@ -49,9 +49,7 @@ struct tcp_hole_overlap {
 struct tcp_loss {
 	uint8_t state;	       /* enum tcp_congestion_state */
 	uint8_t sacked_count;
-	uint16_t dupack_ident; /* identification of the last duplicate ACK, 0 none */
 	uint16_t holes;	       /* number of its list of holes, 0 none */
-	bool dupack_pending : 1; /* the last duplicate ACK does not count unless it is followed by its copy */
 	bool tlp_outstanding : 1; /* a tail-loss probe is unanswered */
 	bool tlp_undecided : 1;	 /* it was a timeout unless the endpoint has such probes; valid if tlp_outstanding */
 	bool tlp_proved : 1;	 /* the endpoint has sent what only a tail-loss probe can be */
@@ -63,7 +61,6 @@ struct tcp_loss {
 	bool frto_pending : 1;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
 	bool resynced : 1;	 /* its numbers were taken anew from the segment in progress */
 	bool window_probed : 1;	 /* the byte at una is all that is outstanding, and probes a closed window */
-	uint32_t dupack_una;	 /* una at the last duplicate ACK */
 	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
 	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
 	uint32_t last_ack_us;	 /* time of the last ACK received */

@@ -148,21 +148,27 @@ order_identifications_ascend(const struct tcp_segment_ctx *ctx)
 	return proof >= 2;
 }
 
-/* Whether another of the endpoint's latest segments has the same identification: it does not tell segments apart. */
-static bool
-order_identification_is_reused(const struct tcp_segment_ctx *ctx)
+bool
+tcp_identification_is_reused(const struct flow_table *table, const struct flow *flow, unsigned sender,
+			     const struct packet *packet)
 {
-	const struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
-	const struct send_log_entry *entry = send_log_entry_at(pools, ctx->ep->log_tail);
-	uint16_t stamp = tcp_segment_stamp(ctx);
+	const struct tcp_pools *pools = flow_table_tcp_pools(table);
+	const struct send_log_entry *entry = send_log_entry_at(pools, flow->tcp[sender].log_tail);
+	uint16_t stamp = packet_send_stamp(packet);
 	unsigned examined;
 
 	for (examined = 0; entry != NULL && examined < TCP_STAMP_ENTRIES; examined++) {
-		if (entry->stamp == stamp && entry->seq != ctx->header->seq)
+		if (entry->stamp == stamp && entry->seq != packet->tcp.seq)
 			return true;
 		entry = send_log_entry_before(pools, entry);
 	}
 	return false;
+}
+
+static bool
+order_identification_is_reused(const struct tcp_segment_ctx *ctx)
+{
+	return tcp_identification_is_reused(ctx->table, ctx->flow, ctx->endpoint, ctx->packet);
 }
 
 /* Whether the distance to stamps that are at most as old as `entry` shows in which order the segments were sent. */
@@ -202,9 +208,11 @@ order_is_answering_syn(const struct tcp_segment_ctx *ctx)
 {
 	const struct send_log_entry *peer = send_log_entry_at(flow_table_tcp_pools(ctx->table), ctx->peer->log_tail);
 	bool repeated = peer != NULL && (peer->prev_and_retransmitted & 1) != 0;
+	/* Captured behind an ACK of what the peer has sent since. */
+	bool late = ctx->ep->state == TCP_STATE_ESTABLISHED && tcp_seq_before(ctx->header->ack, ctx->ep->last_ack_sent);
 
 	return (ctx->header->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) &&
-	       (ctx->header->ack != ctx->ep->last_ack_sent || repeated);
+	       ((ctx->header->ack != ctx->ep->last_ack_sent && !late) || repeated);
 }
 
 /* Whether the sender can have repeated `original` because of an ACK since.  One that reported a gap may be followed by
@@ -233,6 +241,8 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 	if (!tcp_segment_stamp_is_tsval(ctx))
 		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
+	if (flow_table_expects_duplicate(ctx->table) && elapsed < TCP_TIMEOUT_MIN_US)
+		return true;
 	if (elapsed >= TCP_TIMEOUT_MIN_US || order_is_answered(loss, scan->same))
 		return false;
 	return (ctx->header->flags & TCP_SYN) != 0 || round_trip_us == 0 || round_trip_us >= TCP_TICK_MAX_US ||

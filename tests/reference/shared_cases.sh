@@ -26,8 +26,8 @@ kinds() {
 kinds hardware_dups.dmp "" "a connection captured before and behind a router has no retransmission"
 kinds anyconnect-vpn.pcap "fast 2" "no timeout 41 ms after the segment was sent"
 kinds tcp_dupack.pcapng "fast 1" "mid-stream: the first copy was sent before the capture"
-is "hardware_dups.dmp: duplicates with data are counted" \
-	"$("$netobsd" -r "$cases/hardware_dups.dmp" --view both --summary 2>&1 | sed -n 's/^flow\.duplicate-segments //p')" 485
+is "hardware_dups.dmp: duplicates are counted, that of an ACK, too" \
+	"$("$netobsd" -r "$cases/hardware_dups.dmp" --view both --summary 2>&1 | sed -n 's/^flow\.duplicate-segments //p')" 486
 
 point="no acknowledgement delivers more than a window"
 replay packet-c.cap socket-receive "$point" &&

@@ -16,5 +16,6 @@ slow_unit_tests += %D%/test_pipeline
 
 check_tests += \
 	%D%/clock.sh \
+	%D%/duplicates.sh \
 	%D%/first_bytes.sh \
 	%D%/window.sh

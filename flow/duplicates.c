@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "flow/duplicates.h"
+
+/* All in units of 1,024 ns. */
+#define DUPLICATE_MS(ms) ((ms) * 1000000ull / 1024)
+
+/* Identifications do not repeat so soon. */
+#define DUPLICATE_IDENT_MAX DUPLICATE_MS(1000)
+
+/* A duplicate that was captured elsewhere: no timer is so short that the path changes meanwhile. */
+#define DUPLICATE_MOVED_MAX DUPLICATE_MS(150)
+
+/* Shortest time after which a request is repeated: below the shortest timer of resolvers, which is 50 ms. */
+#define DUPLICATE_TIMER_MIN DUPLICATE_MS(40)
+
+/* A mirror port copies a frame this soon. */
+#define DUPLICATE_MIRROR_MAX DUPLICATE_MS(1)
+
+/* A duplicate is evidence for others at its place for this time, times the number of duplicates there. */
+#define DUPLICATE_EVIDENCE DUPLICATE_MS(1000)
+#define DUPLICATE_EVIDENCE_COUNT_MAX 60u
+
+static uint32_t
+print_segment(uint64_t flow, const struct packet *packet)
+{
+	const struct tcp_layer *t = &packet->tcp;
+	bool stamped = (t->options & TCP_OPTION_TIMESTAMPS) != 0;
+	uint64_t rest = print_tcp_rest(t->flags, t->window, packet->payload_wire);
+
+	if ((t->options & TCP_OPTION_SACK) != 0)
+		for (unsigned i = 0; i < t->sack_count; i++)
+			rest = print_mix(rest, (uint64_t)t->sack[i][0] << 32 | t->sack[i][1]);
+	return print_tcp(flow, t->seq, t->ack, stamped ? (uint64_t)t->tsval << 32 | t->tsecr : 0, rest);
+}
+
+enum { PRINT_WORDS = 16 };
+
+static uint64_t
+print_bytes(uint64_t hash, struct slice bytes)
+{
+	uint32_t at = 0;
+
+	for (; at < 8 * PRINT_WORDS && slice_has(bytes, at, 8); at += 8)
+		hash = print_mix(hash, slice_u64(bytes, at));
+	for (; at < 8 * PRINT_WORDS && slice_has(bytes, at, 1); at++)
+		hash = print_mix(hash, slice_u8(bytes, at));
+	return hash;
+}
+
+/* The beginning of an IP packet's payload, with its addresses: of tunnels and what the peek does not read. */
+static uint32_t
+print_payload(const struct packet *packet)
+{
+	const struct ip_layer *ip = &packet->ip;
+	struct slice src = {ip->src, sizeof ip->src}, dst = {ip->dst, sizeof ip->dst};
+	uint64_t hash = print_bytes(print_bytes(packet->tunnels, src), dst);
+	uint64_t fields = (uint64_t)(uint16_t)ip->fragment_id << 40 | (uint64_t)ip->protocol << 32 | ip->payload_len;
+
+	hash = print_mix(hash, fields);
+	if (ip->fragment)
+		hash = print_mix(hash, (uint64_t)ip->fragment_offset << 32 | ip->fragment_id);
+	return (uint32_t)print_bytes(hash, cursor_captured_slice(&packet->datagram));
+}
+
+struct packet_print
+print_from_packet(const struct packet *packet, uint32_t hash, unsigned sender)
+{
+	const struct ip_layer *ip = &packet->ip;
+	struct packet_print print = {
+	    .ident = (uint16_t)ip->fragment_id, .place = print_place(packet->frame), .ttl = ip->ttl};
+	uint64_t flow = print_flow(hash, sender, print.ident);
+
+	if (packet->transport == TRANSPORT_TCP)
+		print.content = print_segment(flow, packet);
+	else if (packet->transport == TRANSPORT_UDP && packet->inner == INNER_NONE)
+		print.content = print_udp(flow, cursor_captured_slice(&packet->payload), packet->udp.checksum,
+					  packet->payload_wire);
+	else
+		print.content = print_payload(packet);
+	return print;
+}
+
+/* --- evidence --- */
+
+/* Time between two packets, whichever was captured first. */
+static uint64_t
+duplicates_distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool
+duplicates_are_likely(const struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
+{
+	const struct duplicate_place *p = &duplicates->places[print->place % DUPLICATE_PLACES];
+
+	return p->count != 0 && p->place == print->place &&
+	       duplicates_distance(p->last, now >> 10) <= DUPLICATE_EVIDENCE * p->count;
+}
+
+bool
+duplicates_are_moved(const struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
+{
+	return duplicates_are_likely(duplicates, print, now) &&
+	       duplicates->places[print->place % DUPLICATE_PLACES].moved;
+}
+
+void
+duplicates_prove(struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
+{
+	struct duplicate_place *p = &duplicates->places[print->place % DUPLICATE_PLACES];
+
+	if (!duplicates_are_likely(duplicates, print, now))
+		*p = (struct duplicate_place){.count = 0};
+	p->place = print->place;
+	p->last = now >> 10;
+	p->count = (uint16_t)(p->count + (p->count < DUPLICATE_EVIDENCE_COUNT_MAX));
+}
+
+static uint64_t
+packet_trace_age(const struct packet_trace *trace, uint64_t now)
+{
+	return duplicates_distance(trace->when >> 16, now >> 10 & UINT64_MAX >> 16);
+}
+
+/* Another interface, direction, link address or VLAN, or behind a router. */
+static bool
+duplicates_is_moved(const struct packet_trace *trace, const struct packet_print *print)
+{
+	return trace->place != print->place || print->ttl < (uint8_t)(trace->when >> 8);
+}
+
+/* Whether a packet at the same place as its original is a duplicate. */
+static bool
+duplicates_is_copied(struct duplicates *duplicates, const struct packet_trace *trace, const struct packet_print *print,
+		     enum duplicate_rule rule, bool ident_tells, uint64_t now)
+{
+	uint64_t elapsed = packet_trace_age(trace, now);
+
+	if (rule == DUPLICATE_RULE_TCP)
+		return false;
+	if (ident_tells)
+		return elapsed < DUPLICATE_IDENT_MAX;
+	if (rule == DUPLICATE_RULE_TIMER)
+		return elapsed < DUPLICATE_TIMER_MIN;
+	/* A mirror port copies each frame once. */
+	return elapsed < DUPLICATE_MIRROR_MAX && (trace->when & PACKET_DUPLICATED) == 0 &&
+	       duplicates_are_likely(duplicates, print, now);
+}
+
+bool
+duplicates_have(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
+		bool ident_tells, uint64_t now)
+{
+	const struct packet_trace *trace = duplicates_trace(duplicates, print);
+
+	if ((trace->when & PACKET_TRACED) == 0 || !duplicates_may_have(duplicates, print))
+		return false;
+	if (duplicates_is_moved(trace, print))
+		return packet_trace_age(trace, now) < DUPLICATE_MOVED_MAX;
+	return duplicates_is_copied(duplicates, trace, print, rule, ident_tells && print->ident != 0, now);
+}
+
+bool
+duplicates_find(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
+		bool ident_tells, uint64_t now)
+{
+	struct packet_trace *trace = duplicates_trace(duplicates, print);
+
+	if (!duplicates_have(duplicates, print, rule, ident_tells, now)) {
+		duplicates_add(duplicates, print, now);
+		return false;
+	}
+	duplicates_prove(duplicates, print, now);
+	if (duplicates_is_moved(trace, print))
+		duplicates->places[print->place % DUPLICATE_PLACES].moved = true;
+	else
+		trace->when |= PACKET_DUPLICATED;
+	return true;
+}

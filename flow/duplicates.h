@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Duplicates: packets that the capture has twice, because a mirror port copies both directions of a link, a router is
+ * captured on both sides, or several interfaces of one host are.  One rule for all transports: a packet is a duplicate
+ * if an earlier one has the same bytes from the transport header on and the same identification, and its sender cannot
+ * have sent it again in the time between.
+ *
+ * The trace of a packet is 16 bytes in a table of fixed size, written for every packet and read for those that may be
+ * duplicates.  A trace is overwritten by that of a later packet with the same slot: then its duplicate is not noticed.
+ */
+#ifndef NETOBS_FLOW_DUPLICATES_H
+#define NETOBS_FLOW_DUPLICATES_H
+
+#include <pcap/dlt.h>
+#include <stddef.h>
+
+#include "dissect/peek.h"
+
+#define DUPLICATE_TRACES 4096u
+#define DUPLICATE_PLACES 64u
+
+/* What tells packets apart, and where one was captured. */
+struct packet_print {
+	uint32_t content; /* hash of identification, connection, direction, length, transport header and the beginning
+			   * of a datagram; of segments without the checksum, which an interface may fill in */
+	uint16_t ident;	  /* IPv4 identification, 0 if there is none */
+	uint16_t place;	  /* hash of interface, direction, link addresses and VLAN */
+	uint8_t ttl;	  /* time to live or hop limit */
+};
+
+struct packet_trace {
+	uint32_t content;
+	uint16_t place;
+	uint64_t when; /* from the low bits up: enum packet_trace_flag, 8 bits; time to live, 8; time in units of
+			* 1,024 ns */
+};
+
+enum packet_trace_flag { PACKET_TRACED = 1, PACKET_DUPLICATED = 2 };
+
+/* A place at which duplicates are captured. */
+struct duplicate_place {
+	uint64_t last;	/* latest duplicate, in units of 1,024 ns */
+	uint16_t place; /* as in packet_print */
+	uint16_t count; /* duplicates so far, saturating; 0: not in use */
+	bool moved;	/* their originals were captured elsewhere */
+};
+
+struct duplicates {
+	struct packet_trace traces[DUPLICATE_TRACES]; /* by content */
+	struct duplicate_place places[DUPLICATE_PLACES];
+};
+
+/* What makes a sender send the same bytes again. */
+enum duplicate_rule {
+	DUPLICATE_RULE_TIMER, /* a timer, with which requests are repeated */
+	DUPLICATE_RULE_TCP,   /* sequence space of TCP without identification: also an ACK; if only the time between two
+			       * can tell, the TCP machine decides (flow/tcp/tcp_order.h) */
+	DUPLICATE_RULE_ANY,   /* anything: bare ACKs, RSTs, datagrams of unknown protocols */
+};
+
+static inline uint64_t
+print_mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+static inline uint64_t
+print_flow(uint32_t hash, unsigned sender, uint16_t ident)
+{
+	return (uint64_t)ident << 48 | (uint64_t)hash << 1 | sender;
+}
+
+static inline uint32_t
+print_tcp(uint64_t flow, uint32_t seq, uint32_t ack, uint64_t timestamps, uint64_t rest)
+{
+	return (uint32_t)print_mix(print_mix(flow, (uint64_t)seq << 32 | ack), timestamps ^ rest * 0xff51afd7ed558ccdu);
+}
+
+/* Fields of a segment besides its numbers. */
+static inline uint64_t
+print_tcp_rest(uint8_t flags, uint16_t window, uint32_t payload)
+{
+	return (uint64_t)window << 48 | (uint64_t)flags << 40 | payload;
+}
+
+static inline uint64_t
+print_word(uint64_t hash, struct slice payload, uint32_t at)
+{
+	enum { WORD = 8 };
+	uint32_t last = payload.len - WORD;
+
+	return print_mix(hash, slice_u64(payload, at < last ? at : last));
+}
+
+/* Checksum, length, beginning, and what is behind the connection ids of QUIC and the address of a tunnelled packet, or
+ * the end. */
+static inline uint32_t
+print_udp(uint64_t flow, struct slice payload, uint16_t checksum, uint32_t payload_wire)
+{
+	uint64_t hash = print_mix(flow, (uint64_t)checksum << 32 | payload_wire), word;
+
+	if (payload.len >= sizeof word)
+		return (uint32_t)print_word(print_word(print_word(hash, payload, 0), payload, 24), payload, 32);
+	slice_copy(payload, 0, &word, sizeof word);
+	return (uint32_t)print_mix(hash, word);
+}
+
+/* The source and the type of an Ethernet frame, or a cooked header; other link headers may have fields that differ for
+ * each frame. */
+static inline uint16_t
+print_place(const struct frame *frame)
+{
+	const struct interface *interface = frame->interface;
+	struct slice name = {(const uint8_t *)interface->name, sizeof interface->name};
+	struct slice bytes = {frame->data, frame->caplen};
+	uint64_t where = interface->ifindex + slice_u64(name, 0) * 3;
+
+	if (__builtin_expect(frame->dlt == DLT_EN10MB, 1))
+		where += slice_u64(bytes, 8) >> 16;
+	else if (frame->dlt == DLT_LINUX_SLL2 || frame->dlt == DLT_LINUX_SLL)
+		where += print_mix(slice_u64(bytes, 0), slice_u64(bytes, 8));
+	return (uint16_t)(where * 0x9e3779b97f4a7c15u >> 48);
+}
+
+/* Whether the print of a segment is needed: not for sequence space with an identification or timestamps, because the
+ * TCP machine has both (flow/tcp/tcp_order.h). */
+static inline bool
+print_is_needed(bool sequence_space, uint16_t ident, bool timestamps)
+{
+	return !sequence_space || (ident == 0 && !timestamps);
+}
+
+/* The print of a PEEK_TCP, PEEK_FIN or PEEK_UDP.  `hash`, `sender`: those of its flow key. */
+static inline struct packet_print
+print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind, uint32_t hash,
+		unsigned sender)
+{
+	struct packet_print print = {.ident = peek->fragment_id, .place = print_place(frame), .ttl = peek->ttl};
+	struct slice timestamps = {peek->timestamps, sizeof peek->timestamps};
+	uint64_t flow = print_flow(hash, sender, peek->fragment_id), rest;
+
+	if (kind == PEEK_UDP) {
+		print.content = print_udp(flow, peek->payload, peek->checksum, peek->payload_wire);
+	} else {
+		rest = print_tcp_rest(slice_u8(peek_tcp_header(peek), 13), peek->window, peek->payload_wire);
+		print.content = print_tcp(flow, peek->seq, peek->ack, slice_u64(timestamps, 0), rest);
+	}
+	return print;
+}
+
+/* The print of an IP packet; of a PEEK_TCP, PEEK_FIN or PEEK_UDP the same as print_from_peek(). */
+struct packet_print print_from_packet(const struct packet *packet, uint32_t hash, unsigned sender);
+
+static inline struct packet_trace *
+duplicates_trace(struct duplicates *duplicates, const struct packet_print *print)
+{
+	return &duplicates->traces[print->content % DUPLICATE_TRACES];
+}
+
+/* Records that a packet was captured at packet time `now`. */
+static inline void
+duplicates_add(struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
+{
+	*duplicates_trace(duplicates, print) = (struct packet_trace){
+	    .content = print->content,
+	    .place = print->place,
+	    .when = now >> 10 << 16 | (uint64_t)print->ttl << 8 | PACKET_TRACED,
+	};
+}
+
+/* Whether the trace of an earlier packet has this print; it may be old. */
+static inline bool
+duplicates_may_have(struct duplicates *duplicates, const struct packet_print *print)
+{
+	const struct packet_trace *trace = duplicates_trace(duplicates, print);
+
+	return trace->content == print->content;
+}
+
+/* Whether a packet is a duplicate.  `ident_tells`: its sender does not use one identification for all packets. */
+bool duplicates_have(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
+		     bool ident_tells, uint64_t now);
+
+/* The same, and records the packet or the evidence that it is. */
+bool duplicates_find(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
+		     bool ident_tells, uint64_t now);
+
+/* Records that the TCP machine has found a duplicate: at its place others are likely for a time. */
+void duplicates_prove(struct duplicates *duplicates, const struct packet_print *print, uint64_t now);
+
+/* Whether what is captured at the place of this packet is probably captured elsewhere, too. */
+bool duplicates_are_moved(const struct duplicates *duplicates, const struct packet_print *print, uint64_t now);
+
+#endif
