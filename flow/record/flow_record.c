@@ -232,9 +232,38 @@ struct record_origin
 record_origin(const struct flow_table *table, const struct flow *flow)
 {
 	const struct flow_record *record = flow_table_record(table, flow);
+	struct record_origin origin = {.vlan = RECORD_NO_VLAN};
+	struct record_excess earlier;
 
-	return record != NULL ? (struct record_origin){record->interface, record->vlan} :
-				(struct record_origin){0, RECORD_NO_VLAN};
+	if (record == NULL)
+		return origin;
+	origin.interface = record->interface;
+	origin.vlan = record->vlan;
+	if (!record->waiting)
+		return origin;
+	earlier = table->records.rare[flow_index_of(table, flow)].earlier;
+	for (unsigned end = 0; end < 2; end++) {
+		origin.segments[end] = flow->tcp[end].segments_sent - earlier.segments[end];
+		origin.wire[end] = record->wire[end];
+	}
+	return origin;
+}
+
+/* What is to be subtracted is negative: the flow does not count it. */
+void
+record_take_over(struct flow_table *table, const struct flow *flow, const struct record_origin *origin)
+{
+	struct record_excess *earlier;
+
+	if (table->records.entries == NULL)
+		return;
+	table->records.entries[flow_index_of(table, flow)].follows = 1;
+	earlier = &table->records.rare[flow_index_of(table, flow)].earlier;
+	*earlier = (struct record_excess){.bytes = {0, 0}};
+	for (unsigned end = 0; end < 2; end++) {
+		earlier->segments[end] = flow->tcp[end].segments_sent - origin->segments[end];
+		earlier->wire[end] = 0 - origin->wire[end];
+	}
 }
 
 void

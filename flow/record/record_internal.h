@@ -127,13 +127,19 @@ void record_check_end(struct flow_table *table, struct flow *flow);
 /* Reports the end of the connection, unless it was reported: its flow is about to be removed for this reason. */
 void record_report_removal(struct flow_table *table, const struct flow *flow, enum record_reason reason);
 
-/* The interface and VLAN of a connection, for a new incarnation of it that begins without a frame. */
+/* The interface and VLAN of a connection, for a new incarnation of it that begins without a frame; and what was counted
+ * behind its end, by endpoint. */
 struct record_origin {
 	uint16_t interface, vlan;
+	uint32_t segments[2];
+	uint64_t wire[2];
 };
 
 struct record_origin record_origin(const struct flow_table *table, const struct flow *flow);
 void record_set_origin(struct flow_table *table, const struct flow *flow, struct record_origin origin);
+
+/* The record of a new connection begins with what was counted behind the end of the old one. */
+void record_take_over(struct flow_table *table, const struct flow *flow, const struct record_origin *origin);
 
 /* The flow is removed. */
 void record_drop(struct flow_table *table, const struct flow *flow);

@@ -257,6 +257,7 @@ tcp_flow_take_new_socket(struct flow_table *table, struct flow *old, const struc
 					  flow_cold_has_timestamps(&cold));
 		flow_cold(table, flow)->syn_mss[end] = cold.syn_mss[end];
 	}
+	record_take_over(table, flow, &origin);
 	return flow;
 }
 

@@ -87,8 +87,6 @@ def marks_of(row, known):
     flags = int(row["tcp.flags"].rsplit(",", 1)[-1] or "10", 16)  # of UDP: none of these
     if flags & RST or not flags & (SYN | ACK):
         yield "stray"
-    if flags & SYN:
-        yield "syn"
     known.add(same)
 
 
@@ -154,7 +152,7 @@ class Ours:
         for end, name in ((at, "client"), (1 - at, "server")):
             conversation.frames[end], conversation.bytes[end] = row[f"cr_{name}_segments"], row[f"cr_{name}_wire"]
         conversation.start, conversation.end = row["cr_start"] / 1e9, row["cr_end"] / 1e9
-        conversation.opener, conversation.late = at, row["cr_since"] > row["cr_start"]
+        conversation.opener = at
         if proto in ("tcp", "udp"):
             self.records[key].append(conversation)
 
@@ -188,21 +186,7 @@ def total_without(packets, left_out):
 
 
 def class_of(sets, packets, wanted):
-    """The smallest number of sets of frames without which tshark's sums are those of the records; None if there is none.
-    `twice`: with these frames counted twice."""
-    twice = [frame for frame in packets if "syn" in frame.marks and frame.number in sets.get("ignored", ())]
-    without = {name: frames for name, frames in sets.items() if name != "ignored"}
-    if total_without(packets + twice, set()) == wanted:
-        return "twice"
-    name = class_without(sets, packets, wanted) or class_without(without, packets + twice, wanted)
-    return name if name is None or total_of_class(name, sets, packets) == wanted else "twice+" + name
-
-
-def total_of_class(name, sets, packets):
-    return total_without(packets, set().union(*(sets[part] for part in name.split("+"))))
-
-
-def class_without(sets, packets, wanted):
+    """The smallest number of sets of frames without which tshark's sums are those of the records; None if there is none."""
     names = [name for name in SETS if name in sets]
     for count in range(1, len(names) + 1):
         for chosen in itertools.combinations(names, count):
@@ -240,8 +224,6 @@ def compare_ends(key, ours, theirs, result):
         name = "tshark-none"
     elif total_of(mine) == total_of(theirs):
         name = "divided"
-    elif any(own.late for own in mine):
-        name = "again"
     else:
         sets = ours.sets_of(key, packets)
         name = class_of(sets, packets, total_of(mine)) or class_of_some(sets, packets, total_of(mine))
