@@ -54,7 +54,7 @@ struct flow_event {
 	uint64_t ts; /* packet time: of the segment, or of the timer's deadline */
 	struct retransmission retransmission;
 	/* EVENT_TCP_STATE_CHANGE, EVENT_SCTP_STATE_CHANGE: the endpoint before and after the change.  One packet may
-	 * cause several changes. */
+	 * cause several changes.  EVENT_TCP_ACCEPT_ESTABLISHED: `tcp_after` if a later segment proves it, else zero. */
 	union {
 		struct {
 			struct tcp_endpoint tcp_before, tcp_after;

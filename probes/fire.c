@@ -37,22 +37,25 @@ struct firing_sequences {
 	} of[PROBE_COUNT];
 };
 
-/* Slots for headers of SYN,ACKs; a SYN,ACK whose slot is taken by another is reported with the headers of the segment
- * that accepts it. */
-#define SYN_ACK_SLOTS 1024u
+/* Slots for headers of SYN,ACKs, and as many for those of their ACKs; a segment whose slot is taken by another is
+ * reported with the headers of the segment that proves its arrival. */
+#define HANDSHAKE_SLOTS 4096u
 
 #define TCP_HEADER_MAX 60u
 
 /* Most probes that emitter_rejects_packet() is about. */
 #define SCREENED_MAX 9u
 
-/* Headers of a SYN,ACK that its receiver has not accepted yet. */
-struct syn_ack {
-	uint64_t cid; /* the receiver's connection id, 0 not in use */
-	uint64_t ts;  /* when it was captured, ns */
+/* Headers of a SYN,ACK or the ACK of one that its receiver has not accepted yet. */
+struct handshake_headers {
+	uint64_t cid;  /* the receiver's connection id, 0 not in use */
+	uint64_t time; /* packet time at which it was captured, ns */
+	uint64_t ts;   /* its time stamp, ns since the epoch */
 	struct ipinfo ip;
 	struct tcpinfo tcp;
 	uint8_t header[TCP_HEADER_MAX]; /* tcp.tcp_hdr points to it */
+	const struct tcp_endpoint *established; /* during a firing: the endpoint of its arguments, NULL that of the
+						 * flow */
 };
 
 struct emitter {
@@ -115,7 +118,7 @@ struct emitter {
 	struct conninfo ci;
 	struct connrec cr;
 
-	struct syn_ack *syn_acks; /* SYN_ACK_SLOTS, by connection id */
+	struct handshake_headers *syn_acks, *acks; /* HANDSHAKE_SLOTS of each, by connection id */
 	struct firing_sequences *sequences; /* NULL: this is the only emitter */
 	uint64_t own_sequence[PROBE_COUNT]; /* without `sequences`: firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	    /* since the start */
@@ -155,18 +158,21 @@ emitter_new(struct printer *printer, const struct flow_table *flows)
 	e->printer = printer;
 	e->flows = flows;
 	e->partition_count = 1;
-	e->syn_acks = calloc(SYN_ACK_SLOTS, sizeof *e->syn_acks);
-	if (e->syn_acks != NULL)
+	e->syn_acks = calloc(HANDSHAKE_SLOTS, sizeof *e->syn_acks);
+	e->acks = calloc(HANDSHAKE_SLOTS, sizeof *e->acks);
+	if (e->syn_acks != NULL && e->acks != NULL)
 		return e;
-	free(e);
+	emitter_free(e);
 	return NULL;
 }
 
 void
 emitter_free(struct emitter *e)
 {
-	if (e != NULL)
+	if (e != NULL) {
 		free(e->syn_acks);
+		free(e->acks);
+	}
 	free(e);
 }
 
@@ -279,6 +285,13 @@ void
 emitter_mute(struct emitter *e, bool mute)
 {
 	e->muted = mute;
+}
+
+void
+emitter_set_moment(struct emitter *e, uint64_t id, uint64_t now)
+{
+	e->id = id;
+	e->now = now;
 }
 
 void
@@ -835,22 +848,13 @@ emitter_count_rejected(struct emitter *e, const struct fast_firings *firings)
 			e->listener->count_rejected(e->listener_context, e->screened[i]->probe);
 }
 
-static struct syn_ack *
-emitter_syn_ack(struct emitter *e, uint64_t cid)
+static void
+emitter_save_headers(struct emitter *e, struct handshake_headers *saved, uint64_t cid)
 {
-	return &e->syn_acks[cid % SYN_ACK_SLOTS];
-}
-
-void
-emitter_save_syn_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
-{
-	uint64_t cid = flow_cid(e->flows, flow, endpoint);
-	struct syn_ack *saved = emitter_syn_ack(e, cid);
 	const struct slice *header = &e->packet->tcp.header;
 
-	if (!PROBE_ENABLED(tcp__connect__established))
-		return;
 	saved->cid = cid;
+	saved->time = e->now;
 	saved->ts = e->packet->frame->ts;
 	saved->ip = *emitter_ipinfo(e);
 	saved->tcp = *emitter_tcpinfo(e);
@@ -859,9 +863,27 @@ emitter_save_syn_ack(struct emitter *e, const struct flow *flow, unsigned endpoi
 	saved->tcp.tcp_hdr = args_pointer(saved->header);
 }
 
-/* With the time of the SYN,ACK. */
+void
+emitter_save_syn_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
+{
+	uint64_t cid = flow_cid(e->flows, flow, endpoint);
+
+	if (PROBE_ENABLED(tcp__connect__established))
+		emitter_save_headers(e, &e->syn_acks[cid % HANDSHAKE_SLOTS], cid);
+}
+
+void
+emitter_save_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
+{
+	uint64_t cid = flow_cid(e->flows, flow, endpoint);
+
+	if (PROBE_ENABLED(tcp__accept__established))
+		emitter_save_headers(e, &e->acks[cid % HANDSHAKE_SLOTS], cid);
+}
+
+/* With the time stamp of the segment that was saved. */
 static const struct pktinfo *
-emitter_syn_ack_pktinfo(struct emitter *e, uint64_t ts)
+emitter_saved_pktinfo(struct emitter *e, uint64_t ts)
 {
 	const struct pktinfo *pkt = emitter_pktinfo(e);
 
@@ -869,19 +891,48 @@ emitter_syn_ack_pktinfo(struct emitter *e, uint64_t ts)
 	return pkt;
 }
 
-BUILDER
-build_connect_established(struct firing *f, unsigned position)
+/* As it was established, although the segment that proves that may have changed it again. */
+static const struct tcpsinfo *
+emitter_tcpsinfo_established(const struct firing *f)
 {
-	const struct syn_ack *saved = f->detail;
+	const struct handshake_headers *saved = f->detail;
+	struct probe_endpoint of = emitter_make_endpoint(f->emitter, f->flow, f->endpoint);
+
+	if (saved->established == NULL)
+		return emitter_tcpsinfo(f);
+	of.tcp = saved->established;
+	args_tcpsinfo(&f->emitter->tcps, &of);
+	return &f->emitter->tcps;
+}
+
+BUILDER
+build_established(struct firing *f, unsigned position)
+{
+	const struct handshake_headers *saved = f->detail;
 
 	switch (position) {
-	case 0: return emitter_syn_ack_pktinfo(f->emitter, saved->ts);
+	case 0: return emitter_saved_pktinfo(f->emitter, saved->ts);
 	case 1: return emitter_event_csinfo(f);
 	case 2: return &saved->ip;
-	case 3: return emitter_tcpsinfo(f);
+	case 3: return emitter_tcpsinfo_established(f);
 	case 4: return &saved->tcp;
 	}
 	return NULL;
+}
+
+/* Fires with the headers and time of a segment that was saved; `at`: the endpoint then, NULL if it is as it was. */
+static inline __attribute__((always_inline)) void
+emit_established(struct firing *f, struct handshake_headers *saved, const struct tcp_endpoint *at)
+{
+	struct emitter *e = f->emitter;
+
+	saved->cid = 0;
+	saved->established = at;
+	f->ts = saved->time;
+	f->detail = saved;
+	emit_firing(f, build_established);
+	if (e->packet != NULL)
+		e->pkt.pkt_ts = e->packet->frame->ts;
 }
 
 /* Headers and time are those of the SYN,ACK, even if the segment that shows its acceptance comes later. */
@@ -889,21 +940,30 @@ static void
 emit_tcp_connect_established(struct emitter *e, const struct flow *flow, unsigned endpoint)
 {
 	uint64_t cid = flow_cid(e->flows, flow, endpoint);
-	struct syn_ack *saved = emitter_syn_ack(e, cid);
+	struct handshake_headers *saved = &e->syn_acks[cid % HANDSHAKE_SLOTS];
 	struct firing f;
 
 	emitter_begin_firing(e, &f, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
-
-	if (saved->cid != cid) {
+	if (saved->cid == cid)
+		emit_established(&f, saved, NULL);
+	else
 		emit_firing(&f, build_tcp);
-		return;
-	}
-	saved->cid = 0;
-	f.ts = saved->ts;
-	f.detail = saved;
-	emit_firing(&f, build_connect_established);
-	if (e->packet != NULL)
-		e->pkt.pkt_ts = e->packet->frame->ts;
+}
+
+/* Likewise those of the ACK of the SYN,ACK, of which the event has the time. */
+static void
+emit_tcp_accept_established(struct emitter *e, const struct flow *flow, const struct flow_event *event)
+{
+	uint64_t cid = flow_cid(e->flows, flow, event->endpoint);
+	struct handshake_headers *saved = &e->acks[cid % HANDSHAKE_SLOTS];
+	struct firing f;
+
+	emitter_begin_firing(e, &f, PROBE_TCP_ACCEPT_ESTABLISHED, flow, event->endpoint);
+	f.ts = event->ts;
+	if (saved->cid == cid && saved->time == event->ts)
+		emit_established(&f, saved, &event->tcp_after);
+	else
+		emit_firing(&f, build_tcp);
 }
 
 static const struct tcpfinfo *
@@ -1337,7 +1397,7 @@ fire_event(struct emitter *e, const struct flow *flow, const struct flow_event *
 		break;
 	case EVENT_TCP_ACCEPT_ESTABLISHED:
 		if (PROBE_ENABLED(tcp__accept__established))
-			emit_tcp(e, PROBE_TCP_ACCEPT_ESTABLISHED, flow, endpoint);
+			emit_tcp_accept_established(e, flow, event);
 		break;
 	case EVENT_TCP_ACCEPT_REFUSED:
 		if (PROBE_ENABLED(tcp__accept__refused))

@@ -45,6 +45,9 @@ void firing_sequences_free(struct firing_sequences *sequences);
 /* Sets the packet of the next firings and its id; `now` is packet time. */
 void emitter_set_packet(struct emitter *emitter, const struct packet *packet, uint64_t id, uint64_t now);
 
+/* Packet id and time of the connection probes that follow, if they are not those of the packet in progress. */
+void emitter_set_moment(struct emitter *emitter, uint64_t id, uint64_t now);
+
 /* Firings between these two calls have no packet: a timer expired or a connection was evicted, possibly while a packet
  * is being processed. */
 void emitter_begin_timer(struct emitter *emitter, uint64_t now);
@@ -124,6 +127,9 @@ uint64_t emitter_checksum_verdicts(const struct emitter *emitter, enum checksum_
 /* Stores the headers of the SYN,ACK in progress until its receiver, endpoint `endpoint`, accepts it: they are those of
  * tcp-connect-established.  No effect while that is not enabled. */
 void emitter_save_syn_ack(struct emitter *emitter, const struct flow *flow, unsigned endpoint);
+
+/* Likewise the headers of the ACK of a SYN,ACK in progress: they are those of tcp-accept-established. */
+void emitter_save_ack(struct emitter *emitter, const struct flow *flow, unsigned endpoint);
 
 /* Out-of-line parts of the fire_*() functions below, for enabled probes. */
 void emit_gld(struct emitter *emitter, enum probe_id probe);

@@ -225,7 +225,8 @@ app_layer_keep(struct app_decision *decision)
 		return false;
 	if (decision->first == NULL)
 		decision->first = first_bytes_begin(pool, segment->flow, decision->cid, segment->sender);
-	return first_bytes_add(pool, decision->first, segment->packet, segment->sender, segment->now);
+	return first_bytes_add(pool, decision->first, segment->packet, segment->packet_id, segment->sender,
+			       segment->now);
 }
 
 /* The value of flow.app by the client's first bytes, all that have come, and else by the port. */
@@ -270,22 +271,51 @@ app_layer_decide_unopened(struct app_decision *decision)
 	return FLOW_APP_UNDECIDED;
 }
 
+/* Whether a server has not shown that it has accepted the ACK of its SYN,ACK, nor data of the SYN. */
+static bool
+app_layer_is_unproved(const struct flow *flow)
+{
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
+
+		if (e->state == TCP_STATE_SYN_RECEIVED && (e->flags & TCP_EP_ACTIVE_OPEN) == 0 &&
+		    (peer->flags & TCP_EP_ISS_KNOWN) != 0 && e->last_ack_sent == peer->iss + 1)
+			return true;
+	}
+	return false;
+}
+
+/* The first payload of a client whose server has not proved yet that it has a connection: it counts when the server
+ * has. */
+static unsigned
+app_layer_decide_unproved(struct app_decision *decision, struct slice first)
+{
+	if (first.len > 0 && decision->by_port == FLOW_APP_NONE &&
+	    app_layer_recognise(decision->app_layer, first, FLOW_APP_NONE) == FLOW_APP_NONE)
+		return FLOW_APP_NONE;
+	app_layer_keep(decision);
+	return FLOW_APP_UNDECIDED;
+}
+
 static unsigned
 app_layer_decide_tcp(struct app_decision *decision)
 {
 	const struct app_segment *segment = decision->segment;
 	const struct packet *packet = segment->packet;
-	bool syn = (packet->tcp.flags & TCP_SYN) != 0;
+	bool syn = (packet->tcp.flags & TCP_SYN) != 0, unproved;
 	uint8_t buffer[APP_FIRST_BYTES_MAX];
 	struct slice bytes = {NULL, 0};
 
-	if ((syn || decision->first != NULL) && !app_flow_is_opened(segment->flow))
+	unproved = app_layer_is_unproved(segment->flow);
+	if ((syn || decision->first != NULL) && (unproved || !app_flow_is_opened(segment->flow)))
 		return app_layer_decide_unopened(decision);
 	if (decision->first != NULL)
 		bytes = first_bytes_head(decision->app_layer->first_bytes, decision->first, packet, segment->sender,
 					 buffer, sizeof buffer);
 	else if (decision->from_client && packet->tcp.seq + syn == segment->flow->tcp[segment->sender].iss + 1)
 		bytes = cursor_captured_slice(&packet->payload);
+	if (unproved && decision->from_client)
+		return app_layer_decide_unproved(decision, bytes);
 	return bytes.len > 0 ? app_layer_decide_by_bytes(decision, bytes) : app_layer_decide_late(decision);
 }
 
@@ -404,10 +434,12 @@ app_layer_read_first(struct app_layer *app_layer, struct first_bytes *first, con
 
 		first_bytes_get_packet(app_layer->first_bytes, first, i, &packet);
 		ctx->now = first->segments[i].time;
+		emitter_set_moment(report->emitter, first->segments[i].packet_id, ctx->now);
 		needed = app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, &packet,
 				       first->segments[i].sender, ctx);
 	}
 	ctx->now = now;
+	emitter_set_moment(report->emitter, segment->packet_id, now);
 	first_bytes_drop(app_layer->first_bytes, first);
 	return needed;
 }

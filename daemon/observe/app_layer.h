@@ -66,6 +66,7 @@ struct app_segment {
 	const struct packet *packet;
 	struct flow *flow;
 	unsigned sender;
+	uint64_t packet_id; /* see emitter_set_packet() */
 	uint64_t now;	    /* packet time, ns since the epoch */
 	bool on_send_side;  /* at the probes of the sending side; otherwise at those of the receiving side */
 	bool has_send_side; /* this frame fires probes of a sending side */

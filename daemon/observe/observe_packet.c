@@ -56,10 +56,10 @@ observe_report_packet(struct observer *o, const struct packet *p, const struct f
 }
 
 static void
-observe_emit_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
+observe_fire_events(struct observer *o, const struct flow *flow, const struct flow_events *events, unsigned first,
+		    unsigned end)
 {
-	observe_note_events(o, flow, events);
-	for (unsigned i = 0; i < events->count; i++) {
+	for (unsigned i = first; i < end; i++) {
 		const struct flow_event *event = &events->event[i];
 		struct flow_event at_peer;
 
@@ -74,6 +74,51 @@ observe_emit_events(struct observer *o, const struct flow *flow, const struct fl
 	}
 }
 
+static void
+observe_emit_events(struct observer *o, const struct flow *flow, const struct flow_events *events)
+{
+	observe_note_events(o, flow, events);
+	observe_fire_events(o, flow, events, 0, events->count);
+}
+
+/* How many of the events of a segment belong before what it sends: those with which the sender was established. */
+static unsigned
+observe_count_accept_events(const struct flow_events *events)
+{
+	if (events->count == 0 || events->event[0].kind != EVENT_TCP_ACCEPT_ESTABLISHED)
+		return 0;
+	return events->count > 1 && events->event[1].kind == EVENT_TCP_STATE_CHANGE ? 2 : 1;
+}
+
+/* The end of the capture, or of the connection, has decided that endpoint `endpoint` is established: what its peer has
+ * sent meanwhile is delivered. */
+static void
+observe_deliver_accepted(struct observer *o, struct flow *flow, unsigned endpoint)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint];
+	struct tcp_endpoint before = *e;
+	struct tcp_delivery delivery;
+	struct packet answer = {.transport = TRANSPORT_TCP,
+				.tcp = {.flags = TCP_ACK, .seq = e->nxt, .ack = e->rcv_nxt}};
+	struct app_segment segment = {
+	    .packet = &answer, .flow = flow, .sender = endpoint, .now = o->clock.now, .has_send_side = true,
+	    .packet_id = o->last_packet_id};
+
+	before.state = TCP_STATE_SYN_RECEIVED;
+	before.slow_reasons = TCP_SLOW_ACK_DEFERRED;
+	delivery = tcp_delivery_since(flow, endpoint, &before, 0);
+	if (delivery.bytes == 0)
+		return;
+	if ((flow->local >> endpoint & 1) != 0)
+		fire_socket_receive(o->emitter, flow, endpoint, delivery.bytes, delivery.offset);
+	if (!app_layer_may_match(o->app_layer, &flow->key) || flow->app == FLOW_APP_NONE)
+		return;
+	segment.on_send_side = true;
+	app_layer_observe(o->app_layer, o->emitter, &segment);
+	segment.on_send_side = false;
+	app_layer_observe(o->app_layer, o->emitter, &segment);
+}
+
 void
 observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events)
 {
@@ -83,6 +128,8 @@ observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_event
 	emitter_begin_timer(o->emitter, o->clock.now);
 	o->reports = false; /* the frame in progress, if any, is not that of these events */
 	observe_emit_events(o, flow, events);
+	if (events->count != 0 && events->event[0].kind == EVENT_TCP_ACCEPT_ESTABLISHED)
+		observe_deliver_accepted(o, flow, events->event[0].endpoint);
 	o->reports = reports;
 	emitter_end_timer(o->emitter);
 }
@@ -361,6 +408,7 @@ observe_app_layer(struct observer *o, const struct packet_work *work, struct loc
 			  &(struct app_segment){.packet = &work->packet,
 						.flow = work->flow,
 						.sender = work->sender,
+						.packet_id = o->last_packet_id,
 						.now = o->clock.now,
 						.on_send_side = sending,
 						.has_send_side = locality.fire_send});
@@ -404,7 +452,7 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 {
 	struct flow_events events;
 	const struct packet *p = &work->packet;
-	unsigned sender = work->sender;
+	unsigned sender = work->sender, accepts;
 	struct tcp_endpoint before;
 	bool sockets = socket_probes_enabled();
 
@@ -416,6 +464,9 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 		if (sockets)
 			before = work->flow->tcp[sender];
 		tcp_segment_sent(o->flows, work->flow, sender, p, o->clock.now, &events);
+		observe_note_events(o, work->flow, &events);
+		accepts = observe_count_accept_events(&events);
+		observe_fire_events(o, work->flow, &events, 0, accepts);
 		if (sockets) {
 			observe_emit_socket_receive(o, work, sender, &before);
 			if (locality.fire_send)
@@ -425,7 +476,7 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 			observe_mark_duplicate(o, work);
 		observe_check_segment(o, work);
 		observe_app_layer(o, work, locality, true);
-		observe_emit_events(o, work->flow, &events);
+		observe_fire_events(o, work->flow, &events, accepts, events.count);
 	}
 	if (!locality.fire_send)
 		return;
@@ -441,7 +492,7 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 	const struct packet *p = &work->packet;
 	unsigned receiver = 1 - work->sender;
 	struct tcp_endpoint before;
-	bool sockets = socket_probes_enabled();
+	bool sockets = socket_probes_enabled(), deferred;
 
 	if (locality.fire_receive && !locality.foreign) {
 		fire_tcp_receive(o->emitter, work->flow, receiver);
@@ -453,7 +504,10 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 	events.count = 0;
 	if (sockets)
 		before = work->flow->tcp[receiver];
+	deferred = tcp_ack_is_deferred(&work->flow->tcp[receiver]);
 	tcp_segment_received(o->flows, work->flow, receiver, p, o->clock.now, &events);
+	if (!deferred && tcp_ack_is_deferred(&work->flow->tcp[receiver]))
+		emitter_save_ack(o->emitter, work->flow, receiver);
 	if (__builtin_expect((p->tcp.flags & TCP_SYN) != 0, 0) &&
 	    work->flow->tcp[receiver].state == TCP_STATE_SYN_SENT &&
 	    (work->flow->tcp[receiver].slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)

@@ -192,8 +192,8 @@ first_bytes_continued(struct first_bytes *first, const struct packet *packet, un
 }
 
 bool
-first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const struct packet *packet, unsigned sender,
-		uint64_t now)
+first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const struct packet *packet,
+		uint64_t packet_id, unsigned sender, uint64_t now)
 {
 	struct slice bytes = cursor_captured_slice(&packet->payload);
 	uint8_t *memory = pool->bytes + (size_t)first_bytes_index(pool, first) * FIRST_BYTES_MAX;
@@ -208,6 +208,7 @@ first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const 
 	if (segment == NULL) {
 		segment = &first->segments[first->count++];
 		*segment = (struct first_segment){.time = now,
+						  .packet_id = packet_id,
 						  .seq = packet->tcp.seq + ((packet->tcp.flags & TCP_SYN) != 0),
 						  .offset = (uint16_t)first->used,
 						  .flags = packet->tcp.flags,

@@ -24,6 +24,7 @@
 
 struct first_segment {
 	uint64_t time;	   /* packet time, ns since the epoch */
+	uint64_t packet_id;
 	uint32_t seq, ack; /* `seq` is that of its first byte */
 	uint32_t wire;	   /* bytes of its payload */
 	uint16_t offset, captured; /* of these, the ones that are kept */
@@ -68,7 +69,7 @@ struct first_bytes *first_bytes_begin(struct first_bytes_pool *pool, const struc
 
 /* Keeps a segment with payload of endpoint `sender`.  False, and it is counted, if no memory is left for all of it. */
 bool first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const struct packet *packet,
-		     unsigned sender, uint64_t now);
+		     uint64_t packet_id, unsigned sender, uint64_t now);
 
 /* A segment of endpoint `sender`: settles which data of the SYN are part of the stream, and drops the others.  They are
  * those that the server's first segment acknowledges, and that the client does not send again. */

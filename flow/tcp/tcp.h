@@ -50,9 +50,17 @@ void tcp_count_duplicate(struct flow_table *table);
 void tcp_icmp_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		       uint64_t now, struct flow_events *events);
 
-/* The capture has ended: every FIN or RST that still waits for its receiver's acknowledgement
- * (flow_limits.tcp_reply_ns) takes effect now.  State changes are reported through the table's callback. */
+/* The capture has ended: every FIN, RST or ACK of a SYN,ACK that still waits for a segment of its receiver
+ * (flow_limits.tcp_reply_ns) takes effect now, except an ACK that the receiver has probably dropped.  State changes are
+ * reported through the table's callback. */
 void tcp_flush_deferred(struct flow_table *table);
+
+/* Whether an ACK of the SYN,ACK of a passive endpoint was captured that it may drop (flow/tcp/tcp_segment.h). */
+static inline bool
+tcp_ack_is_deferred(const struct tcp_endpoint *e)
+{
+	return (e->slow_reasons & TCP_SLOW_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_RECEIVED;
+}
 
 /* Portable name of a state, such as "state-established"; "<unknown>" for TCP_STATE_NONE. */
 const char *tcp_state_name(enum tcp_state state);
@@ -96,8 +104,8 @@ struct tcp_delivery {
 
 /* Stream bytes that became deliverable to endpoint `endpoint` since the state `before`, in order and each byte once.
  * `segment` is the payload of the segment that caused it, sent or received: an endpoint's own ACK proves the receipt of
- * bytes that were captured out of order.  If nothing of the peer was captured, the last acknowledged byte may be its
- * FIN: it is returned with the next one. */
+ * bytes that were captured out of order.  Nothing is deliverable while an ACK of the endpoint's SYN,ACK is deferred.
+ * If nothing of the peer was captured, the last acknowledged byte may be its FIN: it is returned with the next one. */
 struct tcp_delivery tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoint *before,
 				       uint32_t segment);
 

@@ -119,7 +119,9 @@ tcp_numbers_are_confirmed(const struct tcp_arrival *a)
 	theirs = &pair->end[1 - a->endpoint].ignored;
 	if (theirs->valid && tcp_seq_is_near(t->ack, theirs->end_seq) && tcp_seq_is_near(t->seq, theirs->ack))
 		return true;
-	return own->valid && (a->ep->segments_sent == 0 || a->ep->state == TCP_STATE_SYN_RECEIVED) &&
+	return own->valid &&
+	       (a->ep->segments_sent == 0 ||
+		(a->ep->state == TCP_STATE_SYN_RECEIVED && !tcp_ack_is_deferred(a->ep))) &&
 	       own->segments + 1 == a->sender->segments_sent && tcp_seq_is_near(t->seq, own->end_seq) &&
 	       tcp_seq_is_near(t->ack, own->ack) && !tcp_seq_before(t->ack, own->ack);
 }
@@ -135,7 +137,7 @@ tcp_check_syn(const struct tcp_arrival *a)
 
 	if (e->state == TCP_STATE_SYN_SENT && (e->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) == 0)
 		return acks && !tcp_seq_in_ack_range(e->iss, t->ack, e->nxt) ? ANOMALY_TCP_ACK_IGNORED : ANOMALY_NONE;
-	if (e->state == TCP_STATE_SYN_RECEIVED) {
+	if (e->state == TCP_STATE_SYN_RECEIVED && !tcp_ack_is_deferred(e)) {
 		if (acks)
 			return tcp_seq_in_ack_range(e->iss, t->ack, e->nxt) && t->seq + 1 == e->rcv_nxt
 				       ? ANOMALY_NONE : ANOMALY_TCP_ACK_IGNORED;

@@ -61,6 +61,10 @@ tcp_delivery_since(struct flow *flow, unsigned endpoint, const struct tcp_endpoi
 			return (struct tcp_delivery){0, 0};
 		from = (peer->flags & TCP_EP_ISS_KNOWN) != 0 ? peer->iss + 1 : to - segment;
 	}
+	if (tcp_ack_is_deferred(e))
+		return (struct tcp_delivery){0, 0};
+	if (tcp_ack_is_deferred(before))
+		from = before->last_ack_sent;
 	if (!tcp_seq_before(from, to) || before->resyncs != e->resyncs)
 		return (struct tcp_delivery){0, 0};
 	flow->unreported = flow->unreported & ~(1u << endpoint) & 3u;

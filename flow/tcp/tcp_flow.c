@@ -5,8 +5,8 @@
 
 /* --- timers --- */
 
-/* Applies deferred FINs and RSTs whose wait has expired: they have arrived although nothing confirmed it.  True if
- * there was one. */
+/* Applies deferred inputs whose wait has expired: they have arrived although nothing confirmed it.  True if there was
+ * one.  An ACK of a SYN,ACK remains deferred while data behind it are not answered. */
 static bool
 tcp_flow_expire_deferred(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {
@@ -16,7 +16,8 @@ tcp_flow_expire_deferred(struct flow_table *table, struct flow *flow, uint64_t n
 	for (endpoint = 0; endpoint < 2; endpoint++) {
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
 
-		if ((e->slow_reasons & TCP_SLOW_DEFERRED) == 0 || e->wait_until > now)
+		if ((e->slow_reasons & TCP_SLOW_DEFERRED) == 0 || e->wait_until > now ||
+		    (tcp_ack_is_deferred(e) && tcp_deferred_ack_is_tested(flow, endpoint)))
 			continue;
 		tcp_apply_deferred(table, flow, endpoint, e->wait_until, events);
 		arrived = true;
@@ -104,6 +105,10 @@ tcp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struc
 		next = tcp_flow_half_open_deadline(table, flow, now, events);
 		break;
 	case EVICT_CLASS_ESTABLISHED:
+		if (tcp_ack_is_deferred(&flow->tcp[0]) || tcp_ack_is_deferred(&flow->tcp[1])) {
+			tcp_flow_reclassify(table, flow, now);
+			return flow->deadline;
+		}
 		next = deadline_add(flow->last_seen, flow_table_limits(table)->tcp_idle_ns);
 		next = next > now ? next : 0;
 		break;

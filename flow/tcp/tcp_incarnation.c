@@ -46,7 +46,8 @@ tcp_classify_syn_ack(const struct tcp_endpoint *sender, const struct tcp_endpoin
 {
 	if (sender->state == TCP_STATE_NONE || sender->state == TCP_STATE_CLOSED)
 		return SYN_OF_FLOW;
-	if (sender->state == TCP_STATE_SYN_RECEIVED || (sender->flags & TCP_EP_ISS_KNOWN) == 0) {
+	if ((sender->state == TCP_STATE_SYN_RECEIVED && !tcp_ack_is_deferred(sender)) ||
+	    (sender->flags & TCP_EP_ISS_KNOWN) == 0) {
 		if ((receiver->flags & TCP_EP_SEQ_KNOWN) == 0 ||
 		    (!tcp_seq_before(t->ack, receiver->una) && !tcp_seq_before(receiver->nxt, t->ack)))
 			return SYN_OF_FLOW;

@@ -145,6 +145,17 @@ tcp_ack_follows_fin(const struct tcp_segment_ctx *ctx)
 	       !tcp_loss_coalesces_with_fin(ctx);
 }
 
+static void
+tcp_received_ack_of_syn(struct tcp_segment_ctx *ctx)
+{
+	if (tcp_defer_ack(ctx))
+		return;
+	tcp_report_event(ctx, (ctx->ep->flags & TCP_EP_ACTIVE_OPEN) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
+								     EVENT_TCP_ACCEPT_ESTABLISHED);
+	record_complete_handshake(ctx->table, ctx->flow, ctx->endpoint, ctx->now);
+	tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_SYN);
+}
+
 /* Processes the ACK number.  False if it makes the segment unacceptable. */
 static bool
 tcp_received_ack(struct tcp_segment_ctx *ctx)
@@ -158,15 +169,12 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 		e->nxt = tcp_seq_max(e->nxt, ack);
 		tcp_move_to_acknowledged(e, ack);
 	} else if (tcp_seq_before(e->nxt, ack)) {
+		if (tcp_ack_is_deferred(e)) /* data that were not captured: it has a connection */
+			tcp_accept_deferred_ack(ctx);
 		return false;
 	}
-	if (e->state == TCP_STATE_SYN_RECEIVED) {
-		if (!tcp_seq_in_ack_range(e->iss, ack, e->nxt))
-			return false;
-		tcp_report_event(ctx, (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ? EVENT_TCP_CONNECT_ESTABLISHED :
-								       EVENT_TCP_ACCEPT_ESTABLISHED);
-		record_complete_handshake(ctx->table, ctx->flow, ctx->endpoint, ctx->now);
-	}
+	if (e->state == TCP_STATE_SYN_RECEIVED && !tcp_seq_in_ack_range(e->iss, ack, e->nxt))
+		return false;
 	/* Mid-stream: the first ACK captured shows what is outstanding. */
 	if ((e->flags & TCP_EP_ISS_KNOWN) == 0 && ctx->peer->segments_sent == 1 && una - ack < TCP_WINDOW_MAX)
 		e->una = una = ack;
@@ -174,9 +182,9 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 		e->una = ack;
 		record_count_round_trip(ctx->table, ctx->flow, tcp_rtt_on_ack(e, ctx->us));
 	}
-	if (e->state == TCP_STATE_SYN_RECEIVED)
-		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_SYN);
-	if (e->state != TCP_STATE_TIME_WAIT)
+	if (e->state == TCP_STATE_SYN_RECEIVED && !tcp_ack_is_deferred(e))
+		tcp_received_ack_of_syn(ctx);
+	if (e->state != TCP_STATE_TIME_WAIT && !tcp_ack_is_deferred(e))
 		tcp_loss_on_ack(ctx, una);
 	if (tcp_endpoint_fin_is_acked(e) && !tcp_ack_follows_fin(ctx) && !tcp_fin_ack_is_deferred(e)) {
 		if (e->state == TCP_STATE_FIN_WAIT_1 && tcp_loss_data_is_unanswered(ctx))
@@ -207,10 +215,22 @@ tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 	if ((t->flags & TCP_FIN) == 0)
 		return;
 	e->rcv_nxt++;
-	tcp_defer_input(ctx, TCP_SLOW_FIN_DEFERRED);
+	if (tcp_ack_is_deferred(e))
+		e->slow_reasons |= TCP_SLOW_FIN_DEFERRED; /* it waits with the ACK */
+	else
+		tcp_defer_input(ctx, TCP_SLOW_FIN_DEFERRED);
 	if ((e->slow_reasons & TCP_SLOW_FIN_DEFERRED) != 0 && !tcp_endpoint_fin_is_acked(e) &&
 	    (t->options & TCP_OPTION_TIMESTAMPS) != 0)
 		tcp_loss_set_deferred_fin(ctx->table, ctx->flow, ctx->endpoint, t->tsval, t->tsecr);
+}
+
+static void
+tcp_received_rst_behind_ack(struct tcp_segment_ctx *ctx)
+{
+	if (tcp_deferred_ack_counts(ctx->table, ctx->flow, ctx->endpoint, ctx->now))
+		tcp_accept_deferred_ack(ctx);
+	else
+		tcp_drop_deferred_ack(ctx->table, ctx->flow, ctx->endpoint);
 }
 
 static void
@@ -221,6 +241,8 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 	uint32_t length = ctx->payload_len + ((t->flags & TCP_FIN) != 0);
 
 	if ((t->flags & TCP_RST) != 0) {
+		if (tcp_ack_is_deferred(e))
+			tcp_received_rst_behind_ack(ctx);
 		if (e->state == TCP_STATE_SYN_RECEIVED)
 			tcp_apply_input(ctx, TCP_INPUT_RECV_RST);
 		else

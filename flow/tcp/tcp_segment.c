@@ -9,6 +9,14 @@
  * did not receive the SYN,ACK repeats its SYN. */
 #define TCP_SYN_ACK_DEFERRAL_NS NANOSECONDS
 
+/* Wait for another SYN,ACK: the first retransmission timeout (RFC 6298) and a quarter, because kernels run this timer
+ * late, and hosts send with delay; twice as long for each SYN,ACK again, up to TCP_ACK_DEFERRALS_MAX of them. */
+#define TCP_ACK_DEFERRAL_NS   (NANOSECONDS / 4 * 5)
+#define TCP_ACK_DEFERRALS_MAX 6u
+
+/* Data that are not acknowledged for this long were not received (RFC 1122 allows a delayed ACK of 500 ms). */
+#define TCP_UNANSWERED_US 500000u
+
 /* Sets field by field: for a compound literal gcc clears the whole structure first. */
 void
 tcp_segment_begin(struct tcp_segment_ctx *ctx, struct flow_table *table, struct flow *flow, unsigned endpoint,
@@ -135,6 +143,14 @@ tcp_deferral_ns(const struct flow_table *table, const struct tcp_endpoint *peer)
 	return trips < least ? least : trips > TCP_DEFERRAL_MAX_NS ? TCP_DEFERRAL_MAX_NS : trips;
 }
 
+static uint64_t
+tcp_ack_wait_ns(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	uint32_t repeats = tcp_retransmits(table, flow, endpoint);
+
+	return TCP_ACK_DEFERRAL_NS << (repeats < TCP_ACK_DEFERRALS_MAX ? repeats : TCP_ACK_DEFERRALS_MAX);
+}
+
 /* An open socket acknowledges data that comes before the ACK of its FIN; a closed one is busy with the data that came
  * with it until it answers. */
 static uint64_t
@@ -144,6 +160,8 @@ tcp_wait_ns(const struct flow_table *table, const struct flow *flow, unsigned en
 
 	if (tcp_syn_ack_is_deferred(e))
 		return TCP_SYN_ACK_DEFERRAL_NS;
+	if (tcp_ack_is_deferred(e))
+		return tcp_ack_wait_ns(table, flow, endpoint);
 	if (reason == TCP_SLOW_FIN_ACK_DEFERRED && tcp_fin_ack_is_deferred(e))
 		return TCP_DEFERRAL_MAX_NS;
 	return tcp_deferral_ns(table, &flow->tcp[1 - endpoint]);
@@ -211,13 +229,97 @@ tcp_change_state(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		tcp_mark_reset(flow, endpoint);
 }
 
+/* --- deferred ACK of a SYN,ACK --- */
+
+bool
+tcp_defer_ack(struct tcp_segment_ctx *ctx)
+{
+	const struct tcp_endpoint *e = ctx->ep, *peer = ctx->peer;
+
+	/* Both ends of a simultaneous open are sockets, and so is an end that has accepted data of a SYN. */
+	if (flow_table_limits(ctx->table)->tcp_reply_ns == 0 || (e->flags & TCP_EP_ACTIVE_OPEN) != 0 ||
+	    (peer->flags & TCP_EP_ISS_KNOWN) == 0 || e->last_ack_sent != peer->iss + 1)
+		return false;
+	tcp_defer(ctx->table, ctx->flow, ctx->endpoint, TCP_SLOW_ACK_DEFERRED, ctx->now);
+	ctx->changed = true;
+	return true;
+}
+
+uint64_t
+tcp_deferred_ack_time(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	return flow->tcp[endpoint].wait_until - tcp_ack_wait_ns(table, flow, endpoint);
+}
+
+static void
+tcp_establish_passive(struct flow_table *table, struct flow *flow, unsigned endpoint, struct flow_events *events)
+{
+	uint64_t ts = tcp_deferred_ack_time(table, flow, endpoint);
+
+	struct flow_event *event = flow_events_add(events, EVENT_TCP_ACCEPT_ESTABLISHED, endpoint, ts);
+
+	record_complete_handshake(table, flow, endpoint, ts);
+	tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_ACK_OF_SYN, ts, events);
+	event->tcp_after = flow->tcp[endpoint];
+}
+
+void
+tcp_accept_deferred_ack(struct tcp_segment_ctx *ctx)
+{
+	tcp_establish_passive(ctx->table, ctx->flow, ctx->endpoint, ctx->events);
+	ctx->changed = true;
+	if (!flow_table_omits_states(ctx->table))
+		ctx->before = *ctx->ep;
+}
+
+void
+tcp_drop_deferred_ack(struct flow_table *table, struct flow *flow, unsigned endpoint)
+{
+	struct tcp_endpoint *e = &flow->tcp[endpoint];
+
+	if ((e->slow_reasons & TCP_SLOW_FIN_DEFERRED) != 0)
+		tcp_loss_clear_deferred_fin(table, flow, endpoint);
+	e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
+	e->una = e->iss;
+	e->rcv_nxt = e->last_ack_sent;
+}
+
+bool
+tcp_deferred_ack_counts(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now)
+{
+	struct tcp_pools *pools = flow_table_tcp_pools(table);
+	struct send_log_result sent;
+
+	if (!tcp_deferred_ack_is_tested(flow, endpoint))
+		return true;
+	pools->search_left = SEND_LOG_SEARCHES_MAX;
+	sent = send_log_search(pools, &flow->tcp[1 - endpoint], flow->tcp[endpoint].last_ack_sent);
+	return !sent.found ||
+	       (sent.count == 1 && tcp_us_since(sent.last_us, (uint32_t)(now / 1000)) < TCP_UNANSWERED_US);
+}
+
+/* The wait of the deferred ACK, if there is one, is over. */
+static void
+tcp_apply_deferred_ack(struct flow_table *table, struct flow *flow, unsigned endpoint, uint64_t now,
+		       struct flow_events *events)
+{
+	if (!tcp_ack_is_deferred(&flow->tcp[endpoint]))
+		return;
+	if (tcp_deferred_ack_counts(table, flow, endpoint, now))
+		tcp_establish_passive(table, flow, endpoint, events);
+	else
+		tcp_drop_deferred_ack(table, flow, endpoint);
+}
+
 void
 tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoint, uint64_t ts,
 		   struct flow_events *events)
 {
 	struct tcp_endpoint *e = &flow->tcp[endpoint];
-	unsigned reasons = e->slow_reasons & TCP_SLOW_DEFERRED;
+	unsigned reasons;
 
+	tcp_apply_deferred_ack(table, flow, endpoint, ts, events);
+	reasons = e->slow_reasons & TCP_SLOW_DEFERRED;
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
 	if ((reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_SENT) {
 		flow_events_add(events, EVENT_TCP_CONNECT_ESTABLISHED, endpoint, ts);
@@ -249,15 +351,17 @@ tcp_state_is_handshake(enum tcp_state state)
 	return state == TCP_STATE_SYN_SENT || state == TCP_STATE_SYN_RECEIVED;
 }
 
+/* A deferred ACK counts like an accepted one until its wait is over. */
 static bool
-tcp_state_is_open(enum tcp_state state)
+tcp_endpoint_is_open(const struct tcp_endpoint *e, uint64_t now)
 {
-	return state == TCP_STATE_ESTABLISHED || state == TCP_STATE_NONE;
+	return e->state == TCP_STATE_ESTABLISHED || e->state == TCP_STATE_NONE ||
+	       (tcp_ack_is_deferred(e) && e->wait_until > now);
 }
 
-/* Earliest end of a wait of an endpoint: TIME_WAIT, or the wait for a FIN or RST. */
+/* Earliest end of a wait of an endpoint: TIME_WAIT, or that of a deferred input. */
 static uint64_t
-tcp_flow_earliest_wait(const struct flow *flow)
+tcp_flow_earliest_wait(const struct flow *flow, uint64_t now)
 {
 	uint64_t earliest = UINT64_MAX;
 	unsigned endpoint;
@@ -266,7 +370,7 @@ tcp_flow_earliest_wait(const struct flow *flow)
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
 
 		if ((e->state == TCP_STATE_TIME_WAIT || (e->slow_reasons & TCP_SLOW_DEFERRED) != 0) &&
-		    e->wait_until < earliest)
+		    e->wait_until < earliest && !(tcp_ack_is_deferred(e) && e->wait_until <= now))
 			earliest = e->wait_until;
 	}
 	return earliest;
@@ -278,14 +382,14 @@ tcp_flow_reclassify(struct flow_table *table, struct flow *flow, uint64_t now)
 	const struct flow_limits *limits = flow_table_limits(table);
 	enum tcp_state a = (enum tcp_state)flow->tcp[0].state, b = (enum tcp_state)flow->tcp[1].state;
 	enum evict_class class = EVICT_CLASS_CLOSING;
-	uint64_t deadline, wait = tcp_flow_earliest_wait(flow);
+	uint64_t deadline, wait = tcp_flow_earliest_wait(flow, now);
 
 	if (tcp_state_is_closed(a) && tcp_state_is_closed(b)) {
 		/* For one segment lifetime late packets must not look like a new connection. */
 		deadline = deadline_add(now, limits->tcp_time_wait_ns / 2);
 	} else if (a == TCP_STATE_TIME_WAIT || b == TCP_STATE_TIME_WAIT) {
 		deadline = wait;
-	} else if (tcp_state_is_open(a) && tcp_state_is_open(b)) {
+	} else if (tcp_endpoint_is_open(&flow->tcp[0], now) && tcp_endpoint_is_open(&flow->tcp[1], now)) {
 		class = EVICT_CLASS_ESTABLISHED;
 		deadline = deadline_add(now, limits->tcp_idle_ns);
 	} else if (tcp_state_is_handshake(a) || tcp_state_is_handshake(b)) {

@@ -85,11 +85,38 @@ void tcp_report_event(struct tcp_segment_ctx *ctx, enum flow_event_kind kind);
  *
  * A closed socket in FIN_WAIT_1 answers data with a RST that has the data's ACK number, and is CLOSED, even if the ACK
  * of its FIN is captured between the data and the RST.  That ACK (TCP_SLOW_FIN_ACK_DEFERRED) waits for the answer, too.
+ *
+ * A listener whose accept queue is full drops the ACK of its SYN,ACK, and all that follows it, and has no connection.
+ * The ACK (TCP_SLOW_ACK_DEFERRED) therefore waits until the endpoint sends data, a FIN, an ACK of more than the SYN, or
+ * a RST with an ACK, which only a connection sends.  Without data to acknowledge it takes effect when the endpoint has
+ * not repeated its SYN,ACK in time.  A SYN,ACK again, or a RST without ACK, shows that the ACK was dropped.
  */
 void tcp_defer_input(struct tcp_segment_ctx *ctx, unsigned reason);
 
 /* Starts the wait of such an input, which has an effect in the endpoint's state. */
 void tcp_defer(struct flow_table *table, struct flow *flow, unsigned endpoint, unsigned reason, uint64_t now);
+
+/* Defers the ACK of its SYN,ACK that the passive endpoint receives.  False if the ACK takes effect at once. */
+bool tcp_defer_ack(struct tcp_segment_ctx *ctx);
+
+/* When the deferred ACK of a passive endpoint was captured. */
+uint64_t tcp_deferred_ack_time(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
+
+/* The endpoint has accepted the deferred ACK: it is established since. */
+void tcp_accept_deferred_ack(struct tcp_segment_ctx *ctx);
+
+/* The endpoint has dropped the deferred ACK, and what followed it. */
+void tcp_drop_deferred_ack(struct flow_table *table, struct flow *flow, unsigned endpoint);
+
+/* Whether a deferred ACK takes effect if nothing more is captured: the endpoint has not left data unanswered. */
+bool tcp_deferred_ack_counts(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now);
+
+/* Whether the peer of an endpoint with a deferred ACK has sent something that the endpoint must acknowledge. */
+static inline bool
+tcp_deferred_ack_is_tested(const struct flow *flow, unsigned endpoint)
+{
+	return flow->tcp[1 - endpoint].nxt != flow->tcp[endpoint].last_ack_sent;
+}
 
 /* Updates the flow's class and deadline after a state change. */
 void tcp_segment_end(struct tcp_segment_ctx *ctx);

@@ -81,6 +81,14 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 
 	if (answers)
 		tcp_sent_syn_ack_after_reset(ctx);
+	if (tcp_ack_is_deferred(e)) {
+		if (t->seq != e->iss)
+			return;
+		if (answers) {
+			tcp_drop_deferred_ack(ctx->table, ctx->flow, ctx->endpoint);
+			ctx->changed = true;
+		}
+	}
 	/* A listener without state for its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another
 	 * ISN. */
 	new_iss = (e->flags & TCP_EP_ISS_KNOWN) == 0 || (t->seq != e->iss && e->state == TCP_STATE_SYN_RECEIVED);
@@ -125,6 +133,8 @@ tcp_sent_ack_of_fin(struct tcp_segment_ctx *ctx)
 
 	if (((peer->flags & TCP_EP_FIN_SENT) == 0 && !unproven) || ctx->header->ack != peer->nxt + unproven)
 		return;
+	if (tcp_ack_is_deferred(e))
+		tcp_accept_deferred_ack(ctx);
 	tcp_apply_input(ctx, TCP_INPUT_RECV_FIN);
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_FIN_DEFERRED;
 	tcp_loss_clear_deferred_fin(ctx->table, ctx->flow, ctx->endpoint);
@@ -171,6 +181,9 @@ tcp_sent_rst(struct tcp_segment_ctx *ctx)
 		/* Its own RST has SND.NXT or the ACK number of a segment that acknowledges its SYN. */
 		if (t->seq == e->iss || tcp_seq_before(t->seq, e->una) || tcp_seq_before(e->nxt, t->seq))
 			return;
+		/* A socket that is closed sends the ACK, too; a listener that resets instead of queueing does not. */
+		if (tcp_ack_is_deferred(e) && (t->flags & TCP_ACK) != 0)
+			tcp_accept_deferred_ack(ctx);
 		break;
 	default:
 		if (!tcp_rst_is_genuine(ctx))
@@ -265,6 +278,9 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 	uint32_t ack = tcp_proved_ack(ctx);
 	bool uncaptured = tcp_seq_before(e->rcv_nxt, ack);
 
+	if (tcp_ack_is_deferred(e) && (ctx->payload_len != 0 || (t->flags & TCP_FIN) != 0 ||
+				       tcp_seq_before(e->last_ack_sent, ack)))
+		tcp_accept_deferred_ack(ctx);
 	switch (e->state) {
 	case TCP_STATE_SYN_SENT:
 		if ((peer->flags & TCP_EP_ISS_KNOWN) != 0 && !tcp_seq_before(peer->iss, t->ack))
@@ -290,7 +306,7 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 	e->last_ack_sent = tcp_seq_max(e->last_ack_sent, ack);
 	tcp_sent_ack_of_fin(ctx);
 	/* It has not acknowledged the FIN or RST, so it has not received it: restart the wait. */
-	if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0)
+	if ((e->slow_reasons & TCP_SLOW_DEFERRED) != 0 && !tcp_ack_is_deferred(e))
 		tcp_defer_input(ctx, e->slow_reasons & TCP_SLOW_DEFERRED);
 }
 

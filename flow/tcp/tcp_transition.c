@@ -29,10 +29,14 @@ tcp_transition_states_match(const struct tcp_endpoint *from, const struct tcp_en
 			    const struct tcp_transition_segment *s)
 {
 	if (to->slow_reasons != 0)
-		return false;
+		return tcp_ack_is_deferred(to) && to->slow_reasons == TCP_SLOW_ACK_DEFERRED &&
+		       tcp_endpoint_is_fast(from) && !s->fin;
 	switch (TCP_TRANSITION_STATES(from->state, from->slow_reasons, to->state)) {
 	case TCP_TRANSITION_STATES(TCP_STATE_SYN_SENT, TCP_SLOW_SYN_ACK_DEFERRED, TCP_STATE_SYN_RECEIVED):
-		return s->ack == to->nxt && !s->fin;
+		return s->ack == to->nxt && !s->fin && (to->flags & TCP_EP_ACTIVE_OPEN) == 0 &&
+		       to->last_ack_sent == from->iss + 1;
+	case TCP_TRANSITION_STATES(TCP_STATE_SYN_RECEIVED, TCP_SLOW_ACK_DEFERRED, TCP_STATE_ESTABLISHED):
+		return !s->fin && (s->len != 0 || s->ack != from->last_ack_sent);
 	case TCP_TRANSITION_STATES(TCP_STATE_ESTABLISHED, 0, TCP_STATE_ESTABLISHED):
 	case TCP_TRANSITION_STATES(TCP_STATE_CLOSE_WAIT, 0, TCP_STATE_FIN_WAIT_2):
 		return s->fin;
@@ -119,6 +123,8 @@ tcp_transition_apply_sent(const struct tcp_transition_step *step)
 	if (e->state == TCP_STATE_SYN_SENT) {
 		e->rcv_nxt = s->ack;
 		tcp_transition_change(step, step->sender, TCP_INPUT_SEND_ACK);
+	} else if (e->state == TCP_STATE_SYN_RECEIVED) {
+		tcp_transition_change(step, step->sender, TCP_INPUT_RECV_ACK_OF_SYN);
 	} else if (e->slow_reasons != 0) {
 		tcp_transition_change(step, step->sender, TCP_INPUT_RECV_FIN);
 		e->slow_reasons = 0;
@@ -151,8 +157,8 @@ tcp_transition_apply_received(const struct tcp_transition_step *step)
 		e->una = s->ack;
 		tcp_rtt_on_ack(e, step->us);
 	}
-	if (e->state == TCP_STATE_SYN_RECEIVED)
-		tcp_transition_change(step, 1 - step->sender, TCP_INPUT_RECV_ACK_OF_SYN);
+	if (e->state == TCP_STATE_SYN_RECEIVED && e->slow_reasons == 0)
+		tcp_defer(step->table, step->flow, 1 - step->sender, TCP_SLOW_ACK_DEFERRED, step->now);
 	else if (tcp_endpoint_fin_is_acked(e))
 		tcp_transition_change(step, 1 - step->sender, TCP_INPUT_RECV_ACK_OF_FIN);
 	e->rcv_nxt += s->len;
@@ -174,13 +180,16 @@ tcp_apply_transition(struct flow_table *table, struct flow *flow, unsigned sende
 	    .now = now,
 	    .us = (uint32_t)(now / 1000),
 	};
+	bool unchanged;
 
 	if (!tcp_transition_states_match(step.from, step.to, s) || !tcp_transition_segment_fits(&step) ||
 	    tcp_transition_data_is_unanswered(&step))
 		return false;
 	flow->last_seen = now;
+	unchanged = tcp_ack_is_deferred(step.to);
 	tcp_transition_apply_sent(&step);
 	tcp_transition_apply_received(&step);
-	tcp_flow_reclassify(table, flow, now);
+	if (!unchanged)
+		tcp_flow_reclassify(table, flow, now);
 	return true;
 }

@@ -27,7 +27,7 @@ if [ $# -gt 0 ]; then
 	compare "the probes" --netobsd "$netobsd" "$program" "$@"
 else
 	shipped=$top/tests/truth
-	set -- "$shipped/scripted" "$shipped/crafted" "$shipped"/live/*
+	set -- "$shipped/scripted" "$shipped/crafted" "$shipped/overflow" "$shipped"/live/*
 	compare "the tracker" --shipped "$shipped" "$program" "$@"
 	compare "the probes" --shipped "$shipped" --netobsd "$netobsd" "$program" "$@"
 fi

@@ -205,6 +205,7 @@ test_a_very_late_answer(void **state)
 	(void)state;
 	open_connection();
 	feed(MS, segment_data(A, 1001, 5001, 100));
+	feed(0, segment_empty(B, TCP_ACK, 5001, 1101));
 	feed(5000 * SECONDS, segment_data(B, 5001, 1101, 500));
 	assert_int_equal(record()->exchanges, 1);
 	assert_int_equal(record()->answer_max_us, RECORD_UNKNOWN_US - 1); /* saturated */
@@ -283,6 +284,7 @@ test_resent_by_kind(void **state)
 	feed(MS, segment_empty(A, TCP_ACK, 1001, 5001));
 	feed(MS, segment_data(A, 1001, 5001, 100));
 	feed(SECONDS, segment_data(A, 1001, 5001, 100));
+	feed(MS, segment_empty(B, TCP_ACK, 5001, 1101));
 	assert_int_equal(flow_record_resent(record(), RETRANSMIT_SYN), 1);
 	assert_int_equal(flow_record_resent(record(), RETRANSMIT_TIMEOUT), 1);
 	assert_int_equal(flow_record_resent(record(), RETRANSMIT_FAST), 0);

@@ -3,6 +3,7 @@
 unit_tests += \
 	%D%/test_tcp \
 	%D%/test_tcp_exhaustive \
+	%D%/test_tcp_accept \
 	%D%/test_tcp_icmp \
 	%D%/test_tcp_ignored \
 	%D%/test_tcp_loss \

@@ -248,7 +248,7 @@ tcp_fixture_state(const struct tcp_fixture *fixture, unsigned endpoint)
 	return (enum tcp_state)fixture->flow->tcp[endpoint].state;
 }
 
-/* A opens to B: both are ESTABLISHED, A's next byte is 1001 and B's 5001. */
+/* A opens to B: both are ESTABLISHED, A's next byte is 1001 and B's 5001.  The ACK of the SYN,ACK takes effect. */
 static inline void
 tcp_fixture_handshake(struct tcp_fixture *fixture)
 {
@@ -261,6 +261,7 @@ tcp_fixture_handshake(struct tcp_fixture *fixture)
 				    .mss = 1000,
 				    .sack_ok = true});
 	tcp_fixture_feed(fixture, segment_empty(A, TCP_ACK, 1001, 5001));
+	tcp_flush_deferred(fixture->table);
 }
 
 #endif

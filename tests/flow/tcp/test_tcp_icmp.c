@@ -178,7 +178,8 @@ may_be_survived(void **state)
 	t.now += NANOSECONDS;
 	tcp_fixture_feed(&t, (struct test_segment){.from = A, .flags = TCP_SYN, .seq = 1000});
 	tcp_fixture_feed(&t, (struct test_segment){.from = B, .flags = TCP_SYN | TCP_ACK, .seq = 5000, .ack = 1001});
-	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1001, 5001));
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 10));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1011));
 	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_ESTABLISHED);
 }

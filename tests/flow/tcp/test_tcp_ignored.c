@@ -345,6 +345,7 @@ test_a_syn_that_is_accepted_after_missing_frames(void **state)
 	feed(A, TCP_SYN, 700000, 0, 0);
 	feed(B, TCP_SYN | TCP_ACK, 900000, 700001, 0);
 	feed(A, TCP_ACK, 700001, 900001, 0);
+	tcp_flush_deferred(t.table);
 	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED " OPEN);
 	assert_int_equal(t.flow->tcp[A].iss, 700000);
 }
@@ -500,6 +501,7 @@ test_neighbours_of_acceptable_segments(void **state)
 	expect("A:connect-request A:CLOSED>SYN_SENT");
 	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	feed(A, TCP_ACK, 1001, 5001, 0);
+	tcp_flush_deferred(t.table);
 	expect("B:LISTEN>SYN_RECEIVED A:connect-established A:SYN_SENT>ESTABLISHED B:accept-established "
 	       "B:SYN_RECEIVED>ESTABLISHED");
 	/* The ISN of an active opener is an old ACK number, that of a passive one is none. */
@@ -722,6 +724,7 @@ test_a_repeated_syn_does_not_raise_the_timestamp(void **state)
 	feed_stamped(B, TCP_SYN | TCP_ACK, 5000, 1001, 0, 70000);
 	feed_stamped(A, TCP_SYN, 1000, 0, 0, 6000);
 	feed_stamped(A, TCP_ACK, 1001, 5001, 10, 5001);
+	tcp_flush_deferred(t.table);
 	assert_int_equal(t.flow->tcp[B].state, TCP_STATE_ESTABLISHED);
 	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1011);
 }
@@ -833,6 +836,7 @@ test_a_reset_of_an_unacceptable_syn_ack(void **state)
 	feed(A, TCP_SYN, 1000, 0, 0);
 	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	feed(A, TCP_ACK, 1001, 5001, 10);
+	tcp_flush_deferred(t.table);
 	assert_non_null(strstr(t.trace, "A:CLOSED>SYN_SENT"));
 	assert_non_null(strstr(t.trace, "B:LISTEN>SYN_RECEIVED"));
 	assert_non_null(strstr(t.trace, "A:SYN_SENT>ESTABLISHED B:accept-established B:SYN_RECEIVED>ESTABLISHED"));
