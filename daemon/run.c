@@ -597,6 +597,19 @@ daemon_log_no_connection(const struct daemon_state *state)
 			   (unsigned long long)totals.observed.frames);
 }
 
+/* Logs the connections of which an application provider has read nothing. */
+static void
+daemon_log_unread(const struct daemon_state *state)
+{
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		uint64_t unread = stats_unread(state->workers, i);
+
+		if (unread != 0)
+			log_notice("connections on %s ports not read, because their beginning or one direction is not "
+				   "captured: %llu", app_protocols[i]->name, (unsigned long long)unread);
+	}
+}
+
 /* Logs what a replay observed, if nothing else shows it: no printer, no summary, no tracer. */
 static void
 daemon_log_observed(const struct daemon_state *state)
@@ -628,6 +641,7 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 		return;
 	workers_log_unmatched_prefixes(state->workers);
 	daemon_log_no_connection(state);
+	daemon_log_unread(state);
 	daemon_log_observed(state);
 }
 

@@ -56,6 +56,7 @@ struct flow {
 	uint8_t slow : 1;	  /* its packets must take the slow path; kept by the caller */
 	uint8_t unreported : 2;	  /* bit n: the last byte that endpoint n acknowledged may be the FIN of a peer of which
 				   * nothing was captured: tcp_delivery_since() has not returned it */
+	uint8_t unread : 1;	  /* counted in app_flow_counters.unread; kept by the caller */
 	uint16_t local_epoch;	  /* local epoch by which `local` was decided, 0 none; kept by the caller */
 	uint64_t deadline;	  /* when a timer acts next if no packet comes, ns; see flow_table_run_timers */
 	union {

@@ -8,15 +8,22 @@
 #define MDNS_PORT  5353u
 #define LLMNR_PORT 5355u
 
+/* Bytes without the beginning of a message after which a direction is no longer read. */
+#define DNS_SEARCH_MAX (1u << 20)
+
+#define DNS_ZERO_FLAG 0x0040u
+
 /* One direction of a TCP connection. */
 struct dns_stream {
 	uint8_t length[2];   /* length of the message, as far as it has come */
 	uint8_t length_have; /* bytes of it */
 	bool reading;
+	bool searching; /* the place at which the next message begins is not known */
 	bool confirmed; /* a message was read: damage in a later one does not make it another protocol */
 	uint32_t have; /* bytes of the message that have come; some of them may be missing */
 	uint32_t kept; /* of its first bytes, those in `bytes` */
 	bool gap;      /* bytes behind `kept` are missing or too many */
+	uint32_t skipped; /* bytes of the search */
 	uint8_t bytes[DNS_KEPT_MAX];
 };
 
@@ -89,7 +96,52 @@ dns_begin_message(struct dns_stream *s)
 	s->gap = false;
 }
 
-/* In mid-stream the boundaries of messages are not known, and nothing in the bytes shows them. */
+/* The place at which the next message begins is not known. */
+static void
+dns_search(struct dns_stream *s)
+{
+	dns_begin_message(s);
+	s->searching = true;
+	s->skipped = 0;
+}
+
+/* Whether a segment with these bytes begins with a message: its length, its header and all records that the segment has
+ * are right, and it ends with the segment or behind it, or another message follows. */
+static bool
+dns_is_start(struct slice bytes, bool from_server)
+{
+	while (bytes.len > 2) {
+		uint16_t wire = slice_u16(bytes, 0);
+		struct dns_message message;
+		enum anomaly anomaly;
+
+		bytes = slice_sub(bytes, 2, bytes.len);
+		if (!dns_parse(slice_sub(bytes, 0, wire), wire, &message, &anomaly) || anomaly != ANOMALY_NONE ||
+		    message.questions != 1 || ((message.flags & DNS_RESPONSE) != 0) != from_server ||
+		    (message.flags & DNS_ZERO_FLAG) != 0)
+			return false;
+		if (wire >= bytes.len)
+			return true;
+		bytes = slice_sub(bytes, wire, bytes.len);
+	}
+	return false;
+}
+
+/* False if the segment is skipped. */
+static bool
+dns_find_message(const struct app_context *ctx, struct dns_stream *s, bool from_server, struct slice bytes)
+{
+	if (dns_is_start(bytes, from_server)) {
+		s->searching = false;
+		return true;
+	}
+	if (s->skipped == 0)
+		ctx->on_anomaly(ctx->context, ANOMALY_DNS_UNFOUND);
+	s->skipped += bytes.len;
+	s->reading = s->skipped < DNS_SEARCH_MAX;
+	return false;
+}
+
 static void
 dns_on_start(struct app_context *ctx, unsigned sender, bool beginning)
 {
@@ -97,10 +149,10 @@ dns_on_start(struct app_context *ctx, unsigned sender, bool beginning)
 	struct dns_stream *s = &connection->stream[sender];
 
 	dns_begin_message(s);
-	s->reading = beginning;
-	s->confirmed = false;
+	s->reading = true;
+	s->searching = s->confirmed = false;
 	if (!beginning)
-		ctx->on_anomaly(ctx->context, ANOMALY_DNS_UNFOUND);
+		dns_search(s);
 }
 
 static uint32_t
@@ -146,6 +198,9 @@ dns_on_bytes(struct app_context *ctx, unsigned sender, struct slice bytes)
 	struct dns_connection *connection = ctx->state;
 	struct dns_stream *s = &connection->stream[sender];
 
+	/* A message usually begins a segment. */
+	if (s->searching && !dns_find_message(ctx, s, sender == ctx->server_endpoint, bytes))
+		return;
 	for (uint32_t at = 0; at < bytes.len && s->reading;) {
 		struct slice rest = slice_sub(bytes, at, bytes.len);
 		bool begins = s->have == 0;
@@ -174,11 +229,10 @@ dns_on_gap(struct app_context *ctx, unsigned sender, uint32_t length)
 	struct dns_stream *s = &connection->stream[sender];
 	uint32_t size = dns_stream_message_size(s);
 
-	if (!s->reading)
+	if (!s->reading || s->searching)
 		return;
 	if (s->length_have < 2 || length > size - s->have) {
-		s->reading = false;
-		ctx->on_anomaly(ctx->context, ANOMALY_DNS_UNFOUND);
+		dns_search(s);
 		return;
 	}
 	s->gap = true;

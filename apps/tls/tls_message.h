@@ -70,10 +70,7 @@ enum anomaly tls_parse_record(struct slice header, struct tls_record *record);
 /* Whether these first bytes of a client are a ClientHello of SSL 2 (RFC 5246 appendix E.2). */
 bool tls_is_sslv2_hello(struct slice first);
 
-/* Whether these first bytes of a client are certainly a record with the beginning of a ClientHello. */
-bool tls_is_client_hello(struct slice first);
-
-/* Whether a connection whose client sends these bytes first is TLS: a record with the beginning of a ClientHello. */
+/* Whether a connection whose client sends these bytes first is TLS: records with the beginning of a ClientHello. */
 enum app_match tls_recognise(struct slice first);
 
 /* Whether a value of a list is reserved to keep peers tolerant (RFC 8701). */

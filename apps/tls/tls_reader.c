@@ -29,6 +29,8 @@ tls_ctx_init(struct app_context *app, unsigned sender)
 static void
 tls_stop(struct tls_ctx *ctx, enum anomaly anomaly)
 {
+	if (anomaly != ANOMALY_NONE && ctx->stream->midstream)
+		anomaly = ANOMALY_TLS_LOST;
 	if (anomaly != ANOMALY_NONE)
 		ctx->app->on_anomaly(ctx->app->context, anomaly);
 	ctx->connection->done = true;
@@ -110,6 +112,7 @@ tls_hello_end(struct tls_ctx *ctx)
 {
 	const struct tls_hello *hello = &ctx->stream->hello;
 
+	ctx->stream->midstream = false;
 	if (hello->extension_odd)
 		ctx->app->on_anomaly(ctx->app->context, ANOMALY_TLS_EXTENSION);
 	if (hello->name_long)
@@ -353,6 +356,14 @@ tls_record_end(struct tls_ctx *ctx)
 	}
 }
 
+/* Whether the record may be the first one of its end: a hello, or the alert that answers one. */
+static bool
+tls_may_begin(const struct tls_ctx *ctx)
+{
+	return ctx->stream->record.type == TLS_HANDSHAKE ||
+	       (ctx->stream->record.type == TLS_ALERT && ctx->from_server && ctx->connection->client.complete);
+}
+
 /* The header of a record is complete. */
 static void
 tls_record_begin(struct tls_ctx *ctx)
@@ -361,6 +372,8 @@ tls_record_begin(struct tls_ctx *ctx)
 	struct slice header = {stream->header, sizeof stream->header};
 	enum anomaly anomaly = tls_parse_record(header, &stream->record);
 
+	if (stream->midstream && anomaly == ANOMALY_NONE && !tls_may_begin(ctx))
+		anomaly = ANOMALY_TLS_LOST;
 	if (anomaly != ANOMALY_NONE && stream->bytes == TLS_RECORD_HEADER_LEN && !ctx->from_server)
 		anomaly = tls_is_sslv2_hello(header) ? ANOMALY_TLS_SSLV2 : ANOMALY_TLS_NOT_TLS;
 	if (anomaly != ANOMALY_NONE) {
@@ -400,8 +413,8 @@ tls_on_start(struct app_context *app, unsigned sender, bool beginning)
 	struct tls_ctx ctx = tls_ctx_init(app, sender);
 
 	memset(ctx.stream, 0, sizeof *ctx.stream);
+	ctx.stream->midstream = !beginning;
 	ctx.connection->hello_us = ctx.connection->handshake_us = -1;
-	ctx.connection->done |= !beginning;
 }
 
 static bool
@@ -459,7 +472,6 @@ tls_on_end(struct app_context *app, unsigned sender)
 const struct app_reader tls_reader = {
     .state_size = sizeof(struct tls_connection),
     .connections_max = 16384,
-    .beginning_only = true,
     .on_start = tls_on_start,
     .on_bytes = tls_on_bytes,
     .on_gap = tls_on_gap,

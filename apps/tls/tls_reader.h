@@ -22,6 +22,7 @@ struct tls_stream {
 	uint8_t message[TLS_MESSAGE_HEADER_LEN], message_have; /* its type and length */
 	uint8_t head[3], head_have; /* the first bytes of an alert or ServerKeyExchange */
 	bool in_message;
+	bool midstream;	    /* the first byte read may be anything */
 	bool change_cipher; /* ChangeCipherSpec was sent */
 	bool unread;	    /* nothing more of it is read */
 	bool finished;	    /* TLS 1.2 and below: and an encrypted handshake message behind it */

@@ -202,6 +202,20 @@ app_layer_recognise(const struct app_layer *app_layer, struct slice first, unsig
 	return app;
 }
 
+/* The endpoint of a TCP connection that opened it, by the SYNs that were captured; in mid-stream the one that was
+ * captured first. */
+static unsigned
+app_layer_client(const struct flow *flow)
+{
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		if ((flow->tcp[endpoint].flags & TCP_EP_ACTIVE_OPEN) != 0)
+			return endpoint;
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		if ((flow->tcp[endpoint].flags & TCP_EP_ISS_KNOWN) != 0)
+			return 1 - endpoint;
+	return flow->first_sender;
+}
+
 /* A payload of a connection, and what is known about it. */
 struct app_decision {
 	struct app_layer *app_layer;
@@ -209,8 +223,31 @@ struct app_decision {
 	struct first_bytes *first; /* NULL: no segments are kept */
 	uint64_t cid;
 	unsigned by_port; /* value of flow.app by the ports */
-	bool from_client; /* by the end that opened the connection, whose SYN was captured */
+	bool from_client; /* by the end that opened the connection, as far as it is known */
 };
+
+/* The endpoint with a port of the provider.  If both have one, or neither, the end that did not open the connection; in
+ * mid-stream the one that was captured later. */
+static unsigned
+app_layer_server_endpoint(const struct app_layer *app_layer, unsigned app, const struct flow *flow)
+{
+	unsigned serving = app_layer_serving_endpoints(app_layer, app, &flow->key);
+
+	if (serving == 1 || serving == 2)
+		return serving - 1;
+	return flow->kind == FLOW_TCP ? 1 - app_layer_client(flow) : !flow->first_sender;
+}
+
+/* The client of a connection whose first segments are kept. */
+static unsigned
+app_layer_kept_client(const struct app_decision *decision)
+{
+	const struct flow *flow = decision->segment->flow;
+
+	if (decision->by_port == FLOW_APP_NONE)
+		return decision->segment->sender;
+	return 1 - app_layer_server_endpoint(decision->app_layer, decision->by_port - FLOW_APP_FIRST, flow);
+}
 
 /* Keeps the segment.  False if there is no memory for all of it, or if no end is local: then no probe fires. */
 static bool
@@ -224,7 +261,8 @@ app_layer_keep(struct app_decision *decision)
 	if (segment->flow->local == 0)
 		return false;
 	if (decision->first == NULL)
-		decision->first = first_bytes_begin(pool, segment->flow, decision->cid, segment->sender);
+		decision->first = first_bytes_begin(pool, segment->flow, decision->cid,
+						    app_layer_kept_client(decision));
 	return first_bytes_add(pool, decision->first, segment->packet, segment->packet_id, segment->sender,
 			       segment->now);
 }
@@ -257,18 +295,22 @@ app_layer_decide_late(struct app_decision *decision)
 	return app_layer_keep(decision) || decision->by_port == FLOW_APP_NONE ? FLOW_APP_UNDECIDED : decision->by_port;
 }
 
-/* Data of a SYN or SYN,ACK, or of a connection with such data that is not opened: they count when it is. */
+/* Data of a connection that is not opened, of a SYN or SYN,ACK, too: they count when it is.  Not if only one direction
+ * is captured. */
 static unsigned
 app_layer_decide_unopened(struct app_decision *decision)
 {
-	struct slice bytes = cursor_captured_slice(&decision->segment->packet->payload);
+	const struct app_segment *segment = decision->segment;
+	struct slice bytes = cursor_captured_slice(&segment->packet->payload);
 	bool needed = decision->first != NULL || decision->by_port != FLOW_APP_NONE ||
 		      (decision->from_client && app_layer_recognise(decision->app_layer, bytes, FLOW_APP_NONE) !=
 						    FLOW_APP_NONE);
 
+	if (needed && segment->flow->tcp[segment->sender].bytes >= APP_FLOW_UNOPENED_MAX)
+		return FLOW_APP_NONE;
 	if (needed)
 		app_layer_keep(decision);
-	return FLOW_APP_UNDECIDED;
+	return needed || (segment->packet->tcp.flags & TCP_SYN) != 0 ? FLOW_APP_UNDECIDED : FLOW_APP_NONE;
 }
 
 /* Whether a server has not shown that it has accepted the ACK of its SYN,ACK, nor data of the SYN. */
@@ -307,7 +349,7 @@ app_layer_decide_tcp(struct app_decision *decision)
 	struct slice bytes = {NULL, 0};
 
 	unproved = app_layer_is_unproved(segment->flow);
-	if ((syn || decision->first != NULL) && (unproved || !app_flow_is_opened(segment->flow)))
+	if (!app_flow_is_opened(segment->flow) || (unproved && (syn || decision->first != NULL)))
 		return app_layer_decide_unopened(decision);
 	if (decision->first != NULL)
 		bytes = first_bytes_head(decision->app_layer->first_bytes, decision->first, packet, segment->sender,
@@ -329,10 +371,33 @@ app_layer_find_first(struct app_layer *app_layer, const struct app_segment *segm
 	if (first == NULL)
 		return NULL;
 	first_bytes_settle(first, segment->packet, segment->sender);
-	if (first->count > 0 && segment->flow->tcp[first->client].iss == first->iss)
+	if (first_bytes_are_current(first))
 		return first;
 	first_bytes_drop(app_layer->first_bytes, first);
 	return NULL;
+}
+
+/* Counts a connection whose beginning, or one direction, is not captured, until a message of it is read. */
+static void
+app_layer_note_unread(const struct app_decision *decision)
+{
+	struct flow *flow = decision->segment->flow;
+	const struct packet *packet = decision->segment->packet;
+	struct app_flow_table **tables = decision->app_layer->app_flows;
+	bool decided = flow->app != FLOW_APP_UNDECIDED && flow->app != FLOW_APP_NONE;
+	unsigned app = decided ? flow->app : decision->by_port;
+
+	if (flow->unread && app != decision->by_port) {
+		app_flow_count_unread(tables[decision->by_port - FLOW_APP_FIRST], false);
+		app_flow_count_unread(tables[app - FLOW_APP_FIRST], true);
+	}
+	if (flow->unread || flow->local == 0 || app == FLOW_APP_NONE || packet->payload_wire == 0 ||
+	    (packet->tcp.flags & (TCP_SYN | TCP_RST)) != 0 ||
+	    (app_flow_has_beginning(flow) && app_flow_is_opened(flow)) ||
+	    (decision->app_layer->traced >> (app - FLOW_APP_FIRST) & 1) == 0)
+		return;
+	flow->unread = true;
+	app_flow_count_unread(tables[app - FLOW_APP_FIRST], true);
 }
 
 /* Decides which provider reads the connection, with its first payload: first bytes that are recognised count more than
@@ -341,7 +406,6 @@ static void
 app_layer_decide(struct app_layer *app_layer, const struct app_segment *segment)
 {
 	struct flow *flow = segment->flow;
-	const struct tcp_endpoint *e = &flow->tcp[segment->sender];
 	struct app_decision decision = {.app_layer = app_layer, .segment = segment};
 
 	if (flow->kind == FLOW_TCP) {
@@ -349,27 +413,16 @@ app_layer_decide(struct app_layer *app_layer, const struct app_segment *segment)
 			return;
 		decision.cid = flow_cid(app_layer->flows, flow, 0);
 		decision.first = app_layer_find_first(app_layer, segment, decision.cid);
-		decision.from_client = (e->flags & TCP_EP_ISS_KNOWN) != 0 && (e->flags & TCP_EP_ACTIVE_OPEN) != 0;
+		decision.from_client = app_layer_client(flow) == segment->sender;
 	}
 	if (segment->packet->payload_wire == 0 && decision.first == NULL)
 		return;
 	decision.by_port = app_layer_find_by_port(app_layer, flow);
 	flow->app = (flow->kind == FLOW_TCP ? app_layer_decide_tcp(&decision) : decision.by_port) & 31u;
+	if (flow->kind == FLOW_TCP)
+		app_layer_note_unread(&decision);
 	if (flow->app == FLOW_APP_NONE && decision.first != NULL)
 		first_bytes_drop(app_layer->first_bytes, decision.first);
-}
-
-/* The endpoint with a port of the provider.  If both have one, or neither, the end that did not open the connection. */
-static unsigned
-app_layer_server_endpoint(const struct app_layer *app_layer, unsigned app, const struct flow *flow)
-{
-	unsigned serving = app_layer_serving_endpoints(app_layer, app, &flow->key);
-
-	if (serving == 1 || serving == 2)
-		return serving - 1;
-	if (flow->kind == FLOW_TCP)
-		return (flow->tcp[0].flags & TCP_EP_ACTIVE_OPEN) != 0;
-	return !flow->first_sender;
 }
 
 /* ----------------------------------------------------------------------------------------------------- the endpoint */
@@ -388,7 +441,7 @@ struct app_report {
 	struct emitter *emitter;
 	const struct app_protocol *protocol;
 	unsigned app; /* its number */
-	const struct flow *flow;
+	struct flow *flow;
 	unsigned endpoint;
 };
 
@@ -398,6 +451,10 @@ app_layer_on_message(void *context, unsigned sender, const void *message)
 	const struct app_report *report = context;
 
 	(void)sender;
+	if (report->flow->unread) {
+		report->flow->unread = false;
+		app_flow_count_unread(report->app_layer->app_flows[report->app], false);
+	}
 	report->protocol->fire(report->emitter, report->flow, report->endpoint, message);
 }
 

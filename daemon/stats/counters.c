@@ -371,6 +371,11 @@ const struct counter_row counters_table[] = {
 	{.group = "conversation.", .name = "midstream", FIELD(app_flows.midstream), OF_APPS,
 	 .metric = "conversations_midstream_total",
 	 .help = "Directions of connections that an application provider picked up in mid-stream."},
+	{.group = "conversation.", .name = "unread", FIELD(app_flows.unread), IF_USED(app_flows.unread),
+	 EXPORTED(WITH_APPS),
+	 .metric = "conversations_unread", .type = COUNTER_GAUGE,
+	 .help = "Connections on the ports of application providers of which no message was read so far, because their "
+		 "beginning, or one of their directions, is not captured."},
 	{.group = "conversation.", .name = "evicted", FIELD(app_flows.evicted), OF_APPS,
 	 .metric = "conversations_evicted_total",
 	 .help = "Connections that an application provider stopped reading to make room: each reads a limited number "

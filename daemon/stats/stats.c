@@ -181,6 +181,21 @@ stats_collect(struct workers *workers, struct stats_totals *totals)
 		totals->closed = record_ring_counters(workers->closed);
 }
 
+uint64_t
+stats_unread(const struct workers *workers, unsigned app)
+{
+	uint64_t unread = 0;
+
+	for (unsigned i = 0; i < workers->count; i++) {
+		const struct worker *worker = &workers->worker[i];
+
+		fair_lock_acquire(worker->lock);
+		unread += app_flow_table_counters(observer_app_layer(worker->observer)->app_flows[app])->unread;
+		fair_lock_release(worker->lock);
+	}
+	return unread;
+}
+
 void
 stats_add_states(const struct workers *workers, const struct state_counter *counters, struct stats_totals *totals)
 {

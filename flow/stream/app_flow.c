@@ -4,9 +4,6 @@
 #include "flow/stream/app_flow_pool.h"
 #include "flow/tcp/tcp.h"
 
-/* Bytes that one end sends before a connection that is not opened is given up. */
-#define APP_FLOW_UNOPENED_MAX (1u << 20)
-
 /* Context of the stream callbacks: the reader, its context, and the endpoint that sends. */
 struct app_flow_source {
 	struct app_context *ctx;
@@ -60,6 +57,15 @@ app_flow_is_fast_open(const struct flow *flow, unsigned client)
 	       !tcp_seq_before(e->nxt, acked) && tcp_stream_offset(flow, client, acked) > 0;
 }
 
+/* Whether what was captured of a mid-stream endpoint begins exactly at the number that its peer has acknowledged. */
+static bool
+app_flow_begins_at_ack(const struct tcp_endpoint *e, uint32_t acked)
+{
+	uint32_t end = e->nxt - ((e->flags & TCP_EP_FIN_SENT) != 0);
+
+	return acked == e->iss + 1 && end - (uint32_t)e->bytes == acked;
+}
+
 bool
 app_flow_is_opened(const struct flow *flow)
 {
@@ -71,23 +77,33 @@ app_flow_is_opened(const struct flow *flow)
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
 		uint32_t acked = flow->tcp[1 - endpoint].last_ack_sent;
 
+		if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0 || tcp_seq_before(e->nxt, acked))
+			return false;
 		/* With the handshake an ACK of the SYN is enough.  Offsets do not wrap after 2 GiB. */
-		if (e->segments_sent == 0 || (e->flags & TCP_EP_SEQ_KNOWN) == 0 || tcp_seq_before(e->nxt, acked) ||
-		    tcp_stream_offset(flow, endpoint, acked + handshake) == 0)
+		if (tcp_stream_offset(flow, endpoint, acked + handshake) == 0 &&
+		    (handshake || !app_flow_begins_at_ack(e, acked)))
 			return false;
 	}
 	return true;
 }
 
-/* Whether the stream of this payload's sender is read from its start: its SYN was captured, and the payload is the
- * first that was captured from the endpoint, the first of its stream, or passed with all others. */
+bool
+app_flow_has_beginning(const struct flow *flow)
+{
+	return ((flow->tcp[0].flags | flow->tcp[1].flags) & TCP_EP_ISS_KNOWN) != 0;
+}
+
+/* Whether the stream of this payload's sender is read from its start: its SYN was captured, or that of its peer and so
+ * the first number that it acknowledges, and the payload is the first that was captured from the endpoint, the first of
+ * its stream, or passed with all others. */
 static bool
 app_flow_is_from_start(const struct app_context *ctx, const struct tcp_endpoint *e, const struct packet *packet)
 {
 	uint32_t seq = packet->tcp.seq + ((packet->tcp.flags & TCP_SYN) != 0);
 
-	return (e->flags & TCP_EP_ISS_KNOWN) != 0 &&
-	       (ctx->from_first || e->bytes <= packet->payload_wire || seq == e->iss + 1);
+	if ((e->flags & TCP_EP_ISS_KNOWN) == 0)
+		return app_flow_has_beginning(ctx->flow) && seq == e->iss + 1;
+	return ctx->from_first || e->bytes <= packet->payload_wire || seq == e->iss + 1;
 }
 
 static void
@@ -97,7 +113,11 @@ app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const st
 	bool beginning = app_flow_is_from_start(source->ctx, e, packet);
 
 	table->counters.midstream += !beginning;
-	stream_begin(table->pool, &c->stream[source->sender], beginning ? e->iss + 1 : seq);
+	/* In mid-stream the client's first bytes may be behind others in the capture. */
+	stream_begin(table->pool, &c->stream[source->sender],
+		     beginning || (source->ctx->from_first && source->sender != source->ctx->server_endpoint) ?
+			 e->iss + 1 :
+			 seq);
 	source->reader->on_start(source->ctx, source->sender, beginning);
 }
 
@@ -274,24 +294,12 @@ app_flow_reader_needs_bytes(const struct app_reader *reader, const struct app_co
 /* Whether a connection without an app flow gets one.  In mid-stream the reader knows nothing that a tracer which
  * attaches later could need. */
 static bool
-app_flow_is_needed(const struct app_reader *reader, const struct app_context *ctx, const struct packet *packet,
-		   unsigned sender)
+app_flow_is_needed(const struct app_context *ctx, const struct packet *packet, unsigned sender)
 {
 	bool from_start = app_flow_is_from_start(ctx, &ctx->flow->tcp[sender], packet);
 
-	return packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
-	       (from_start || (ctx->traced && !reader->beginning_only)) && app_flow_is_opened(ctx->flow);
-}
-
-/* Whether a connection without an app flow may still get one: not if it is read from its beginning only and both ends
- * have sent data, and not if only one direction is captured. */
-static bool
-app_flow_may_open(const struct app_reader *reader, const struct app_context *ctx, const struct tcp_endpoint *sender,
-		  const struct tcp_endpoint *peer)
-{
-	if (reader->beginning_only && sender->bytes != 0 && peer->bytes != 0)
-		return false;
-	return !ctx->traced || sender->bytes < APP_FLOW_UNOPENED_MAX;
+	return packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 && (from_start || ctx->traced) &&
+	       app_flow_is_opened(ctx->flow);
 }
 
 /* Whether the reader has finished with both directions. */
@@ -313,10 +321,10 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 
 	ctx->cid = flow_cid(flow_table, flow, 0);
 	c = app_flow_lookup(table, flow, ctx->cid);
-	if (c == NULL && app_flow_is_needed(reader, ctx, packet, sender))
+	if (c == NULL && app_flow_is_needed(ctx, packet, sender))
 		c = app_flow_create(table, flow, ctx->cid, 1 - ctx->server_endpoint);
 	if (c == NULL)
-		return app_flow_may_open(reader, ctx, &flow->tcp[sender], &flow->tcp[1 - sender]);
+		return !ctx->traced || flow->tcp[sender].bytes < APP_FLOW_UNOPENED_MAX;
 	if (c->list == APP_FLOWS_CLOSED)
 		return false;
 	ctx->table = table;

@@ -6,8 +6,9 @@
  * state per connection.  Each connection of such a protocol has an app flow, found by its flow: both streams and the
  * reader's state.  All address space is reserved at start; memory is taken by the app flows that are in use.
  *
- * Only a connection that both ends have opened gets an app flow: its handshake was captured, or in mid-stream both ends
- * have sent data and have acknowledged data of the other, or the server has acknowledged data of its client's SYN.
+ * Only a connection that both ends have opened gets an app flow: its handshake was captured, or in mid-stream each end
+ * has acknowledged data of the other or the very number at which the other begins, or the server has acknowledged data
+ * of its client's SYN.
  * Segments with a forged source never do.  An app flow is confirmed when both ends have sent a complete message.
  * Unconfirmed ones are limited, in total and by the network of the client, and are evicted first; then the confirmed
  * one that has been idle longest.  If a connection without its app flow sends again it continues in mid-stream.  An app
@@ -29,11 +30,16 @@
 /* While all app flows are in use, confirmed ones are evicted in favour of this many unconfirmed ones. */
 #define APP_FLOWS_UNCONFIRMED_MIN(all) ((all) / 16)
 
+/* Bytes that one end sends before a connection that is not opened is given up. */
+#define APP_FLOW_UNOPENED_MAX (1u << 20)
+
 /* Retired app flows that are kept before their memory is used again. */
 #define APP_FLOWS_RETIRED_MAX 1024u
 
 struct app_flow_counters {
 	uint64_t active, begun, midstream;
+	uint64_t unread;	      /* connections of which no message was read: their beginning, or one direction, is
+				       * not captured */
 	uint64_t evicted;	      /* confirmed app flows that were evicted */
 	uint64_t evicted_unconfirmed; /* likewise, unconfirmed ones */
 };
@@ -47,8 +53,14 @@ void app_flow_table_free(struct app_flow_table *table);
  * acknowledged data of its client's SYN (TCP Fast Open) has opened it before its client acknowledges anything. */
 bool app_flow_is_opened(const struct flow *flow);
 
+/* Whether the SYN of an end was captured, so that the first number of both is known: in mid-stream it is not. */
+bool app_flow_has_beginning(const struct flow *flow);
+
 /* Drops all app flows: connections are read again in mid-stream, if at all. */
 void app_flow_table_clear(struct app_flow_table *table);
+
+/* A connection is counted as one of which no message is read; a message of it was read after all. */
+void app_flow_count_unread(struct app_flow_table *table, bool unread);
 
 const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);
 

@@ -82,6 +82,15 @@ app_flow_table_memory_size(const struct app_reader *reader, const struct app_set
 	return sizeof(struct app_flow_table) + sizes.entries + sizes.states + sizes.histories + 2 * sizes.buckets;
 }
 
+void
+app_flow_count_unread(struct app_flow_table *table, bool unread)
+{
+	if (unread)
+		table->counters.unread++;
+	else
+		table->counters.unread--;
+}
+
 const struct app_flow_counters *
 app_flow_table_counters(const struct app_flow_table *table)
 {

@@ -64,7 +64,7 @@ struct app_context {
 	uint64_t now;		  /* packet time, ns since the epoch */
 	unsigned server_endpoint; /* the endpoint whose port is the protocol's, or that did not open the connection */
 	bool traced;		  /* a probe is enabled or a name is needed; otherwise the reader may skip work */
-	bool from_first;	  /* all segments of the connection are passed, from its SYN on */
+	bool from_first;	  /* all segments are passed, from the client's first captured byte on */
 	bool peer_bytes_missing;  /* this segment acknowledges bytes of the other stream that have not been delivered */
 	/* `sender` has sent a complete message; an anomaly was found; the connection's name is known. */
 	void (*on_message)(void *context, unsigned sender, const void *message);
@@ -81,7 +81,6 @@ struct app_reader {
 	uint32_t connections_max; /* connections that all workers read at once: a power of two, at least 64 */
 	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
 				   * two, or 0 */
-	bool beginning_only;	  /* a connection is read from its beginning or not at all */
 	/* Creates what the provider keeps beside the states of connections, NULL if out of memory; frees it; and drops
 	 * its content, because bytes will not be read for a while.  These three and the next four are all set, or all
 	 * NULL. */

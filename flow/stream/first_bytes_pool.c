@@ -169,6 +169,7 @@ first_bytes_begin(struct first_bytes_pool *pool, const struct flow *flow, uint64
 	first->flow = flow;
 	first->cid = cid;
 	first->iss = flow->tcp[client].iss;
+	first->from_syn = (flow->tcp[client].flags & TCP_EP_ISS_KNOWN) != 0;
 	first->client = (uint8_t)client;
 	first->count = 0;
 	first->used = 0;
@@ -200,6 +201,9 @@ first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const 
 	struct first_segment *segment = first_bytes_continued(first, packet, sender);
 	uint32_t room = FIRST_BYTES_MAX - first->used, captured;
 
+	/* A repeated SYN: what of its data is part of the stream is known, and kept. */
+	if (first->settled && sender == first->client && (packet->tcp.flags & TCP_SYN) != 0)
+		return true;
 	captured = bytes.len < packet->payload_wire ? bytes.len : packet->payload_wire;
 	if (room == 0 || (segment == NULL && first->count == FIRST_BYTES_SEGMENTS)) {
 		pool->streams->counters.unkept++;
@@ -261,6 +265,12 @@ first_bytes_settle(struct first_bytes *first, const struct packet *packet, unsig
 }
 
 bool
+first_bytes_are_current(const struct first_bytes *first)
+{
+	return first->count > 0 && (!first->from_syn || first->flow->tcp[first->client].iss == first->iss);
+}
+
+bool
 first_bytes_has_syn_data(const struct first_bytes *first)
 {
 	for (unsigned i = 0; i < first->count; i++)
@@ -287,7 +297,7 @@ first_bytes_head(const struct first_bytes_pool *pool, const struct first_bytes *
 		 unsigned sender, uint8_t *buffer, uint32_t size)
 {
 	const uint8_t *memory = pool->bytes + (size_t)first_bytes_index(pool, first) * FIRST_BYTES_MAX;
-	uint32_t have = 0, before, base = first->iss + 1;
+	uint32_t have = 0, before, base = first->flow->tcp[first->client].iss + 1;
 
 	do {
 		before = have;

@@ -2,9 +2,10 @@
 /*
  * The first segments of connections, kept until their reader is known and both ends have opened the connection.
  *
- * A connection is recognised by its client's first bytes, which may come in small segments or out of order; and data of
- * a SYN (TCP Fast Open, RFC 7413) count as soon as the server has acknowledged them.  The segments are then passed to
- * the reader in the order of the capture.
+ * A connection is recognised by its client's first bytes, which may come in small segments or out of order; data of a
+ * SYN (TCP Fast Open, RFC 7413) count as soon as the server has acknowledged them; and if the beginning of a connection
+ * is not captured, its first segments count as soon as both ends have proved that they were sent.  The segments are
+ * then passed to the reader in the order of the capture.
  *
  * All address space is reserved at start.  If all memory is in use, the connection that has waited longest gives its
  * memory back: a flood of connections displaces the beginnings of others, but takes no more memory.
@@ -36,11 +37,12 @@ struct first_segment {
 struct first_bytes {
 	const struct flow *flow; /* NULL: free */
 	uint64_t cid;		 /* connection id of the flow's endpoint 0 */
-	uint32_t iss;		 /* of the client's SYN */
+	uint32_t iss;		 /* of the client's SYN, if `from_syn` */
 	uint32_t used;		 /* bytes in memory */
 	uint32_t bucket_next, newer, older; /* index + 1; 0 none */
 	uint16_t count;
 	uint8_t client;	      /* the endpoint that opened the connection */
+	bool from_syn;	      /* its SYN was captured */
 	bool settled;	      /* it is known which data of the SYN the server has accepted */
 	struct first_segment segments[FIRST_BYTES_SEGMENTS];
 };
@@ -63,7 +65,7 @@ uint32_t first_bytes_pool_count(const struct first_bytes_pool *pool);
 /* What is kept of a connection, NULL if nothing is. */
 struct first_bytes *first_bytes_find(struct first_bytes_pool *pool, const struct flow *flow, uint64_t cid);
 
-/* Begins to keep segments of a connection that `client` has opened. */
+/* Begins to keep segments of a connection that `client` has opened, as far as it is known. */
 struct first_bytes *first_bytes_begin(struct first_bytes_pool *pool, const struct flow *flow, uint64_t cid,
 				      unsigned client);
 
@@ -74,6 +76,9 @@ bool first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, c
 /* A segment of endpoint `sender`: settles which data of the SYN are part of the stream, and drops the others.  They are
  * those that the server's first segment acknowledges, and that the client does not send again. */
 void first_bytes_settle(struct first_bytes *first, const struct packet *packet, unsigned sender);
+
+/* Whether anything is kept, of the present connection attempt. */
+bool first_bytes_are_current(const struct first_bytes *first);
 
 /* Whether data of a SYN are kept. */
 bool first_bytes_has_syn_data(const struct first_bytes *first);

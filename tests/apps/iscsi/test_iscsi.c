@@ -786,7 +786,7 @@ test_forged_segments_get_no_state(void **state)
 	ASSERT_ODD();
 }
 
-/* In mid-stream data of one end are not enough, nor are acknowledgements alone. */
+/* In mid-stream data of one end are not enough; an acknowledgement by the other one that uses the right numbers is. */
 static void
 test_mid_stream_needs_both_ends(void **state)
 {
@@ -795,13 +795,10 @@ test_mid_stream_needs_both_ends(void **state)
 	(void)state;
 	s->tcp.next[INITIATOR] = 90000;
 	s->tcp.next[TARGET] = 80000;
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 5; i++)
 		tcp_fixture_feed(&s->tcp, INITIATOR, data, sizeof data);
-		tcp_fixture_feed_segment(&s->tcp, TARGET, TCP_ACK, s->tcp.next[TARGET], NULL, 0, 0);
-	}
 	assert_int_equal(app_flows()->begun, 0);
-	tcp_fixture_feed(&s->tcp, TARGET, data, sizeof data);
-	assert_int_equal(app_flows()->begun, 0);
+	tcp_fixture_feed_segment(&s->tcp, TARGET, TCP_ACK, s->tcp.next[TARGET], NULL, 0, 0);
 	tcp_fixture_feed(&s->tcp, INITIATOR, data, sizeof data);
 	assert_int_equal(app_flows()->begun, 1);
 }

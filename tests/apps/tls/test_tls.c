@@ -52,14 +52,12 @@ test_fingerprint_of_the_specification(void **state)
 static void
 test_first_bytes(void **state)
 {
+	uint8_t records[] = {22, 3, 1, 0, 1, 1, 22, 3, 1, 0, 3, 0, 1, 0xfc, 22, 3, 1, 0, 2, 3, 3};
 	uint8_t hello[] = {22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3}, sslv2[] = {0x80, 46, 1, 3, 1};
 
 	(void)state;
-	assert_true(tls_is_client_hello((struct slice){hello, sizeof hello}));
-	for (uint32_t n = 0; n < sizeof hello; n++) {
-		assert_false(tls_is_client_hello((struct slice){hello, n}));
+	for (uint32_t n = 0; n < sizeof hello; n++)
 		assert_int_equal(tls_recognise((struct slice){hello, n}), APP_MATCH_UNDECIDED);
-	}
 	assert_int_equal(tls_recognise((struct slice){hello, sizeof hello}), APP_MATCH_YES);
 	for (uint32_t n = 0; n < sizeof hello; n++) {
 		uint8_t other[sizeof hello];
@@ -69,6 +67,9 @@ test_first_bytes(void **state)
 		if (n != 4 && n != 7 && n != 8)
 			assert_int_equal(tls_recognise((struct slice){other, n + 1}), APP_MATCH_NO);
 	}
+	for (uint32_t n = 0; n < sizeof records; n++)
+		assert_int_equal(tls_recognise((struct slice){records, n}), APP_MATCH_UNDECIDED);
+	assert_int_equal(tls_recognise((struct slice){records, sizeof records}), APP_MATCH_YES);
 	assert_true(tls_is_sslv2_hello((struct slice){sslv2, sizeof sslv2}));
 	assert_false(tls_is_sslv2_hello((struct slice){hello, sizeof hello}));
 }
@@ -270,9 +271,25 @@ test_gap_and_middle(void **state)
 		assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 0);
 		assert_false(tls_reader.is_reading(&connection, 0));
 	}
+}
+
+static void
+test_midstream(void **state)
+{
+	static const uint8_t data[] = {23, 3, 3, 0, 1, 0}, finished[] = {22, 3, 3, 0, 4, 20, 0, 0, 0};
+	static const uint8_t other[] = "GET /";
+
+	(void)state;
 	begin(false);
 	feed(0, client_hello, sizeof client_hello);
-	assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 0);
+	assert_int_equal(reports[TLS_EVENT_CLIENT_HELLO], 1);
+	assert_int_equal(anomalies[ANOMALY_TLS_LOST], 0);
+	for (unsigned i = 0; i < 3; i++) {
+		begin(false);
+		feed(0, i == 0 ? data : i == 1 ? finished : other, i == 0 ? sizeof data : i == 1 ? sizeof finished : 5);
+		assert_int_equal(anomalies[ANOMALY_TLS_LOST], 1);
+		assert_false(tls_reader.is_reading(&connection, 0));
+	}
 }
 
 /* Every byte with every value: at most one message, and no more than the anomalies of one hello. */
@@ -984,6 +1001,7 @@ main(void)
 	    cmocka_unit_test(test_version_of_the_fingerprint),
 	    cmocka_unit_test(test_client_hello_cut_at_every_byte),
 	    cmocka_unit_test(test_gap_and_middle),
+	    cmocka_unit_test(test_midstream),
 	    cmocka_unit_test(test_every_byte_damaged),
 	    cmocka_unit_test(test_not_tls),
 	    cmocka_unit_test(test_alerts),

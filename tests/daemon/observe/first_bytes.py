@@ -221,4 +221,5 @@ def main():
         out.write("".join(line + "\n" for line in sorted(c.expected)))
 
 
-main()
+if __name__ == "__main__":
+    main()

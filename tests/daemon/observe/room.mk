@@ -15,6 +15,7 @@ unit_tests += \
 slow_unit_tests += %D%/test_pipeline
 
 check_tests += \
+	%D%/beginnings.sh \
 	%D%/clock.sh \
 	%D%/duplicates.sh \
 	%D%/first_bytes.sh \
