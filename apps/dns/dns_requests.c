@@ -5,17 +5,30 @@
 #include <xxhash.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/dns/dns_name.h"
 #include "flow/memory.h"
 
 #define DNS_REQUEST_BUCKETS (2 * DNS_REQUESTS_MAX)
 
+/* Responses captured before their query that are known at once, and how long: one direction may be captured late. */
+#define DNS_EARLY_MAX 1024u
+#define DNS_EARLY_NS  1000000000u
+
+/* A response that no query waits for. */
+struct dns_early {
+	uint64_t cid, time; /* packet time, ns */
+	uint64_t question;  /* hash of it, and of the id */
+	bool valid;
+};
+
 /* Index 0 means none. */
 struct dns_request {
 	const struct flow *flow; /* its memory may belong to another connection by now; compare `cid` */
 	uint64_t cid;		 /* connection id of its endpoint 0 */
 	uint64_t begun;		 /* packet time of the first copy, ns */
+	uint64_t sent;		 /* likewise; 0 unknown */
 	uint32_t bucket_next;	 /* next in the hash bucket, or in the free list */
 	uint32_t newer, older;	 /* neighbours by age */
 	struct dns_message query;
@@ -24,6 +37,7 @@ struct dns_request {
 struct dns_requests {
 	struct dns_request *entries;
 	uint32_t bucket[DNS_REQUEST_BUCKETS];
+	struct dns_early early[DNS_EARLY_MAX];
 	uint32_t requests_max, newest, oldest, free_head, high_water;
 	uint64_t seed, timeout_ns;
 	struct app_request_counters counters;
@@ -154,6 +168,7 @@ dns_requests_add(struct dns_requests *requests, const struct app_context *ctx, c
 	    .flow = ctx->flow,
 	    .cid = ctx->cid,
 	    .begun = ctx->now,
+	    .sent = app_bytes_time(ctx),
 	    .bucket_next = *bucket,
 	    .older = requests->newest,
 	    .query = *query,
@@ -170,11 +185,47 @@ dns_requests_add(struct dns_requests *requests, const struct app_context *ctx, c
 
 /* ---------------------------------------------------------------------------------------------------- the messages */
 
+static struct dns_early
+dns_early_of(const struct dns_requests *requests, const struct app_context *ctx, const struct dns_message *message)
+{
+	char name[DNS_NAME_SIZE + 4] = {(char)(message->id >> 8), (char)message->id, (char)(message->qtype >> 8),
+					(char)message->qtype};
+	size_t length = 0;
+
+	/* Names differ in case only if a client wants it so, and then both messages do. */
+	for (; message->qname[length] != '\0'; length++)
+		name[4 + length] = message->qname[length];
+	return (struct dns_early){.cid = ctx->cid,
+				  .time = ctx->now,
+				  .question = XXH3_64bits_withSeed(name, 4 + length, requests->seed),
+				  .valid = true};
+}
+
+static struct dns_early *
+dns_early_slot(struct dns_requests *requests, const struct dns_early *early)
+{
+	return &requests->early[(early->question ^ early->cid) % DNS_EARLY_MAX];
+}
+
+/* Whether the response to this query was captured before it. */
+static bool
+dns_early_take(struct dns_requests *requests, const struct app_context *ctx, const struct dns_message *query)
+{
+	struct dns_early early = dns_early_of(requests, ctx, query), *slot = dns_early_slot(requests, &early);
+
+	if (!slot->valid || slot->cid != early.cid || slot->question != early.question ||
+	    early.time - slot->time > DNS_EARLY_NS)
+		return false;
+	slot->valid = false;
+	return true;
+}
+
 void
 dns_requests_clear(void *shared)
 {
 	struct dns_requests *requests = shared;
 
+	memset(requests->early, 0, sizeof requests->early);
 	while (requests->oldest != 0)
 		dns_requests_remove(requests, requests->oldest);
 }
@@ -188,7 +239,7 @@ dns_requests_begin(const struct app_context *ctx, struct dns_message *query)
 	query->tries = 1;
 	if (index != 0)
 		query->tries = ++requests->entries[index].query.tries;
-	else
+	else if (!dns_early_take(requests, ctx, query))
 		dns_requests_add(requests, ctx, query);
 }
 
@@ -199,11 +250,14 @@ dns_requests_answer(const struct app_context *ctx, struct dns_message *response)
 	uint32_t index = dns_requests_find(requests, ctx->cid, response);
 	const struct dns_request *request = &requests->entries[index];
 
-	if (index == 0)
+	if (index == 0) {
+		struct dns_early early = dns_early_of(requests, ctx, response);
+
+		*dns_early_slot(requests, &early) = early;
 		return;
+	}
 	response->tries = request->query.tries;
-	if (ctx->now >= request->begun)
-		response->latency_us = (int64_t)((ctx->now - request->begun) / 1000);
+	response->latency_us = app_elapsed_us(request->sent, app_bytes_time(ctx));
 	requests->counters.answered++;
 	dns_requests_remove(requests, index);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queries that wait for their response: a bounded table.  A query is known by its connection, id, name and type; the
- * same query again is another try.  All have the same timeout: the oldest is the next to time out.
+ * same query again is another try.  All have the same timeout: the oldest is the next to time out.  A query whose
+ * response was captured up to a second before it does not wait.
  */
 #ifndef NETOBS_APPS_DNS_DNS_REQUESTS_H
 #define NETOBS_APPS_DNS_DNS_REQUESTS_H

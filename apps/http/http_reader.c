@@ -101,7 +101,7 @@ http_count_bytes(struct http_reader_ctx *ctx, uint64_t n)
 			http_queue_last(&connection->queue)->bytes += n;
 	} else if (ctx->stream->status != 0) {
 		connection->response_bytes += n;
-		connection->response_last = ctx->app_ctx->now;
+		connection->response_last = app_bytes_time(ctx->app_ctx);
 	}
 }
 
@@ -225,10 +225,14 @@ http_first_line_may_go_on(const struct http_reader_ctx *ctx, const struct http_l
 static void
 http_note_first_byte(struct http_reader_ctx *ctx)
 {
-	const struct http_request *front = http_queue_front(&ctx->connection->queue);
+	const struct http_queue *queue = &ctx->connection->queue;
+	uint64_t asked = 0;
 
-	ctx->stream->first = ctx->app_ctx->now;
-	ctx->stream->asked = front != NULL && front->complete;
+	for (unsigned i = 0; i < queue->count; i++)
+		asked += queue->requests[i].bytes;
+	ctx->stream->first = app_bytes_time(ctx->app_ctx);
+	/* It answers a request that it acknowledges, at least in part. */
+	ctx->stream->asked = queue->count > 0 && queue->requests[0].complete && ctx->app_ctx->unacked < asked;
 }
 
 static uint32_t

@@ -4,13 +4,6 @@
 
 /* --- reports --- */
 
-/* Microseconds between two times of the capture; -1 if the second one is unknown or earlier. */
-static int64_t
-http_elapsed_us(uint64_t from, uint64_t to)
-{
-	return to != 0 && to >= from ? (int64_t)((to - from) / 1000) : -1;
-}
-
 void
 http_report_request(struct http_reader_ctx *ctx, unsigned number, bool done)
 {
@@ -30,8 +23,8 @@ http_report_request(struct http_reader_ctx *ctx, unsigned number, bool done)
 		message.upgraded = connection->upgraded;
 		message.status = connection->server.status;
 		message.response_bytes = connection->response_bytes;
-		message.first_byte_us = http_elapsed_us(request->started, connection->server.first);
-		message.total_us = http_elapsed_us(request->started, connection->response_last);
+		message.first_byte_us = app_elapsed_us(request->started, connection->server.first);
+		message.total_us = app_elapsed_us(request->started, connection->response_last);
 	}
 	for (unsigned i = 0; i < HTTP_TEXTS; i++)
 		message.texts[i] = http_queue_text(&connection->queue, number, (enum http_text)i);

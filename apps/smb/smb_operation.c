@@ -107,7 +107,7 @@ smb_op_request(struct smb_op_ctx *ctx)
 				      .session_id = message->session_id,
 				      .tree_id = message->tree_id,
 				      .command = message->command,
-				      .begun = ctx->app->now,
+				      .begun = app_bytes_time(ctx->app),
 				      .offset = ctx->body.offset,
 				      .count = ctx->body.count};
 	struct smb_operation operation;
@@ -204,8 +204,7 @@ smb_op_response(struct smb_op_ctx *ctx)
 	if (smb_request_take(&ctx->connection->tables, message->message_id, &request) &&
 	    request.command == message->command) {
 		operation.offset = request.offset;
-		if (ctx->app->now >= request.begun)
-			operation.latency_us = (int64_t)((ctx->app->now - request.begun) / 1000);
+		operation.latency_us = app_elapsed_us(request.begun, app_bytes_time(ctx->app));
 		/* An asynchronous response has no tree id. */
 		if ((message->flags & SMB_FLAG_ASYNC) != 0)
 			operation.tree_id = request.tree_id;

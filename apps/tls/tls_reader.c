@@ -52,11 +52,7 @@ tls_report(struct tls_ctx *ctx, enum tls_event event, int16_t level, int16_t des
 static int64_t
 tls_elapsed_us(const struct tls_ctx *ctx)
 {
-	const struct tls_connection *connection = ctx->connection;
-
-	if (!connection->client_greeted || ctx->app->now < connection->hello_at)
-		return -1;
-	return (int64_t)((ctx->app->now - connection->hello_at) / 1000);
+	return app_elapsed_us(ctx->connection->hello_at, app_bytes_time(ctx->app));
 }
 
 static void
@@ -81,7 +77,7 @@ tls_client_hello_end(struct tls_ctx *ctx)
 
 	connection->client.complete = true;
 	if (!connection->client_greeted)
-		connection->hello_at = ctx->app->now;
+		connection->hello_at = app_bytes_time(ctx->app);
 	connection->client_greeted = true;
 	if (connection->client.too_many)
 		ctx->app->on_anomaly(ctx->app->context, ANOMALY_TLS_JA4_LIMIT);

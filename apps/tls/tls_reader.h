@@ -32,10 +32,10 @@ struct tls_connection {
 	struct tls_client client;
 	struct tls_server server;
 	struct tls_stream stream[2]; /* by endpoint */
-	uint64_t hello_at;	     /* packet time of the first ClientHello */
+	uint64_t hello_at;	     /* packet time of the first ClientHello; 0 unknown */
 	int64_t hello_us, handshake_us;
 	int64_t flight_us; /* TLS 1.3: like handshake_us, of the client's last flight, while `asked` */
-	bool client_greeted; /* hello_at is valid */
+	bool client_greeted; /* the first ClientHello was read */
 	bool retry;	     /* a HelloRetryRequest waits for the second ClientHello */
 	bool retried;	     /* a HelloRetryRequest was read */
 	bool negotiated;     /* the ServerHello was read */

@@ -263,8 +263,8 @@ app_layer_keep(struct app_decision *decision)
 	if (decision->first == NULL)
 		decision->first = first_bytes_begin(pool, segment->flow, decision->cid,
 						    app_layer_kept_client(decision));
-	return first_bytes_add(pool, decision->first, segment->packet, segment->packet_id, segment->sender,
-			       segment->now);
+	return first_bytes_add(pool, decision->first, segment->packet, segment->packet_id, segment->sender, segment->now,
+			       app_flow_is_late(segment->flow, segment->packet, segment->sender));
 }
 
 /* The value of flow.app by the client's first bytes, all that have come, and else by the port. */
@@ -349,7 +349,8 @@ app_layer_decide_tcp(struct app_decision *decision)
 	struct slice bytes = {NULL, 0};
 
 	unproved = app_layer_is_unproved(segment->flow);
-	if (!app_flow_is_opened(segment->flow) || (unproved && (syn || decision->first != NULL)))
+	if (!app_flow_is_opened(segment->flow, packet, segment->sender) ||
+	    (unproved && (syn || decision->first != NULL)))
 		return app_layer_decide_unopened(decision);
 	if (decision->first != NULL)
 		bytes = first_bytes_head(decision->app_layer->first_bytes, decision->first, packet, segment->sender,
@@ -393,7 +394,7 @@ app_layer_note_unread(const struct app_decision *decision)
 	}
 	if (flow->unread || flow->local == 0 || app == FLOW_APP_NONE || packet->payload_wire == 0 ||
 	    (packet->tcp.flags & (TCP_SYN | TCP_RST)) != 0 ||
-	    (app_flow_has_beginning(flow) && app_flow_is_opened(flow)) ||
+	    (app_flow_has_beginning(flow) && app_flow_is_opened(flow, packet, decision->segment->sender)) ||
 	    (decision->app_layer->traced >> (app - FLOW_APP_FIRST) & 1) == 0)
 		return;
 	flow->unread = true;
@@ -441,20 +442,18 @@ struct app_report {
 	struct emitter *emitter;
 	const struct app_protocol *protocol;
 	unsigned app; /* its number */
-	struct flow *flow;
+	const struct flow *flow;
 	unsigned endpoint;
+	bool read; /* a message was read */
 };
 
 static void
 app_layer_on_message(void *context, unsigned sender, const void *message)
 {
-	const struct app_report *report = context;
+	struct app_report *report = context;
 
 	(void)sender;
-	if (report->flow->unread) {
-		report->flow->unread = false;
-		app_flow_count_unread(report->app_layer->app_flows[report->app], false);
-	}
+	report->read = true;
 	report->protocol->fire(report->emitter, report->flow, report->endpoint, message);
 }
 
@@ -474,6 +473,24 @@ app_layer_on_name(void *context, const char *name)
 	flow_table_set_name(report->app_layer->flows, report->flow, name, report->protocol->name);
 }
 
+/* The first numbers of both ends: of the segments that are kept, and of this one. */
+static void
+app_layer_set_first(const struct first_bytes *first, const struct app_segment *segment, struct app_context *ctx)
+{
+	const struct tcp_layer *t = &segment->packet->tcp;
+
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		uint32_t *seq = &ctx->first[endpoint];
+		bool known = first_bytes_get_first(first, endpoint, seq);
+
+		if (endpoint == segment->sender && (!known || tcp_seq_before(t->seq, *seq))) {
+			*seq = t->seq;
+			known = true;
+		}
+		ctx->first_known |= (uint8_t)(known << endpoint);
+	}
+}
+
 /* Passes the first segments of the connection to the reader.  False if its later packets are not needed. */
 static bool
 app_layer_read_first(struct app_layer *app_layer, struct first_bytes *first, const struct app_segment *segment,
@@ -486,17 +503,21 @@ app_layer_read_first(struct app_layer *app_layer, struct first_bytes *first, con
 	/* Unless the client's first bytes are missing, with this segment, too. */
 	ctx->from_first = first_bytes_head(app_layer->first_bytes, first, segment->packet, segment->sender, &head,
 					   sizeof head).len > 0;
+	app_layer_set_first(first, segment, ctx);
 	for (unsigned i = 0; i < first->count && needed; i++) {
 		struct packet packet;
 
 		first_bytes_get_packet(app_layer->first_bytes, first, i, &packet);
 		ctx->now = first->segments[i].time;
 		emitter_set_moment(report->emitter, first->segments[i].packet_id, ctx->now);
+		ctx->late = first->segments[i].late;
+		ctx->kept = true;
 		needed = app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, &packet,
 				       first->segments[i].sender, ctx);
 	}
 	ctx->now = now;
 	emitter_set_moment(report->emitter, segment->packet_id, now);
+	ctx->kept = false;
 	first_bytes_drop(app_layer->first_bytes, first);
 	return needed;
 }
@@ -511,6 +532,7 @@ app_layer_read_segment(struct app_layer *app_layer, const struct app_segment *se
 
 	if (first != NULL && !app_layer_read_first(app_layer, first, segment, report, ctx))
 		return false;
+	ctx->late = app_flow_is_late(segment->flow, segment->packet, segment->sender);
 	return app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, segment->packet, segment->sender,
 			     ctx);
 }
@@ -551,6 +573,9 @@ app_layer_update_timeout(struct app_layer *app_layer, unsigned app)
 {
 	uint64_t next;
 
+	next = app_flow_next_timeout(app_layer->app_flows[app]);
+	if (next < app_layer->next_timeout)
+		app_layer->next_timeout = next;
 	if (app_layer->shared[app] == NULL)
 		return;
 	next = app_protocols[app]->reader->next_timeout(app_layer->shared[app]);
@@ -582,6 +607,10 @@ app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const st
 	if (segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;
 	flow->slow = app_layer_read(app_layer, segment, &report, server);
+	if (report.read && flow->unread) {
+		flow->unread = false;
+		app_flow_count_unread(app_layer->app_flows[report.app], false);
+	}
 	app_layer_update_timeout(app_layer, report.app);
 }
 
@@ -621,14 +650,50 @@ app_layer_run_provider_timers(struct app_layer *app_layer, unsigned app, struct 
 	app_protocols[app]->reader->on_time(&ctx);
 }
 
+/* Delivers what may be held up to `until` at most (flow/stream/stream.h). */
+static void
+app_layer_end_holds(struct app_layer *app_layer, unsigned app, struct emitter *emitter, uint64_t now, uint64_t until)
+{
+	struct app_flow_table *table = app_layer->app_flows[app];
+	const struct flow *flow;
+	struct app_flow *c;
+	uint64_t cid;
+
+	while ((c = app_flow_find_timeout(table, until, &flow, &cid)) != NULL) {
+		uint64_t held_until = app_flow_next_timeout(table), time = held_until < now ? held_until : now;
+		struct app_report report = {
+		    .app_layer = app_layer, .emitter = emitter, .protocol = app_protocols[app], .app = app};
+		struct app_context ctx = {.cid = cid, .now = time, .traced = true, .on_message = app_layer_on_message,
+					  .on_anomaly = app_layer_on_anomaly, .context = &report,
+					  .shared = app_layer->shared[app]};
+
+		/* The memory of a flow that was removed may be free, or another connection's. */
+		if (flow_cid(app_layer->flows, flow, 0) == cid) {
+			ctx.flow = report.flow = flow;
+			ctx.server_endpoint = app_layer_server_endpoint(app_layer, app, flow);
+			report.endpoint = app_layer_reporting_endpoint(flow, ctx.server_endpoint);
+		}
+		emitter_begin_timer(emitter, time);
+		app_flow_end_hold(table, c, report.flow != NULL && report.endpoint <= 1 ? &ctx : NULL);
+		emitter_end_timer(emitter);
+	}
+}
+
+void
+app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, uint64_t now)
+{
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		app_layer_end_holds(app_layer, i, emitter, now, UINT64_MAX - 1);
+}
+
 void
 app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now)
 {
 	app_layer->next_timeout = UINT64_MAX;
 	for (unsigned i = 0; i < APP_COUNT; i++) {
-		if (app_layer->shared[i] == NULL)
-			continue;
-		app_layer_run_provider_timers(app_layer, i, emitter, now);
+		app_layer_end_holds(app_layer, i, emitter, now, now);
+		if (app_layer->shared[i] != NULL)
+			app_layer_run_provider_timers(app_layer, i, emitter, now);
 		app_layer_update_timeout(app_layer, i);
 	}
 }

@@ -61,6 +61,9 @@ app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *ke
 /* Fires the timeouts of requests up to `now`, packet time in ns, which is not before app_layer.next_timeout. */
 void app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
+/* The input has ended at `now`, packet time in ns: what is held for later frames is delivered. */
+void app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
+
 /* A segment or datagram, and the point in the firing order at which it is processed. */
 struct app_segment {
 	const struct packet *packet;

@@ -119,6 +119,7 @@ observer_end_input(struct observer *o)
 		observer_decide_held(o);
 		observer_check_probes(o);
 		tcp_flush_deferred(o->flows);
+		app_layer_end_input(o->app_layer, o->emitter, o->clock.now);
 		flow_table_end_records(o->flows);
 	}
 	o->input_ended = true;

@@ -397,6 +397,13 @@ const struct counter_row counters_table[] = {
 	 .metric = "stream_early_segments_total",
 	 .help = "Out-of-order segments of streams, held until the bytes before them arrive.  At most 4 MiB are held "
 		 "in all, and 256 KiB for one direction."},
+	{.group = "stream.", .name = "held", FIELD(streams.held), IF_USED(streams.held), EXPORTED(WITH_APPS),
+	 .metric = "stream_held_total",
+	 .help = "Segments of streams held because they acknowledge bytes that were not captured yet: one direction is "
+		 "captured late."},
+	{.group = "stream.", .name = "unheld", FIELD(streams.unheld), IF_USED(streams.unheld), EXPORTED(WITH_APPS),
+	 .metric = "stream_unheld_total",
+	 .help = "Times that these bytes did not come within a second, or that a limit was reached before."},
 	{.group = "stream.", .name = "repeated-bytes", FIELD(streams.repeated), OF_APPS,
 	 .metric = "stream_repeated_bytes_total", .help = "Bytes of streams received again."},
 	{.group = "stream.", .name = "incomparable-bytes", FIELD(streams.uncompared), OF_APPS,

@@ -8,6 +8,8 @@
 struct app_flow_source {
 	struct app_context *ctx;
 	const struct app_reader *reader;
+	const struct app_flow *app_flow;
+	uint64_t now; /* of the segment in progress */
 	unsigned sender;
 };
 
@@ -25,6 +27,22 @@ app_flow_on_gap(void *context, uint32_t length)
 	const struct app_flow_source *source = context;
 
 	source->reader->on_gap(source->ctx, source->sender, length);
+}
+
+static void
+app_flow_on_segment(void *context, const struct stream_origin *origin, bool now)
+{
+	const struct app_flow_source *source = context;
+	const struct stream *other = &source->app_flow->stream[1 - source->sender];
+	const struct tcp_endpoint *e = &source->ctx->flow->tcp[1 - source->sender];
+	bool known = other->begun || (e->flags & TCP_EP_ISS_KNOWN) != 0;
+	uint32_t next_seq = other->begun ? other->next_seq : e->iss + 1;
+	struct app_context *ctx = source->ctx;
+
+	ctx->now = now ? source->now : origin->time;
+	ctx->late = origin->late;
+	ctx->peer_bytes_missing = origin->has_ack && (!known || tcp_seq_before(next_seq, origin->ack));
+	ctx->unacked = origin->has_ack && known && tcp_seq_before(origin->ack, next_seq) ? next_seq - origin->ack : 0;
 }
 
 static void
@@ -66,8 +84,16 @@ app_flow_begins_at_ack(const struct tcp_endpoint *e, uint32_t acked)
 	return acked == e->iss + 1 && end - (uint32_t)e->bytes == acked;
 }
 
+/* Whether a segment begins or ends exactly at the number that its receiver has acknowledged. */
+static bool
+app_flow_meets_ack(const struct packet *packet, uint32_t acked)
+{
+	return (packet->tcp.flags & (TCP_SYN | TCP_RST)) == 0 &&
+	       (packet->tcp.seq == acked || packet->tcp.seq + packet->payload_wire == acked);
+}
+
 bool
-app_flow_is_opened(const struct flow *flow)
+app_flow_is_opened(const struct flow *flow, const struct packet *packet, unsigned sender)
 {
 	bool handshake = (flow->tcp[0].flags & flow->tcp[1].flags & TCP_EP_ISS_KNOWN) != 0;
 
@@ -81,7 +107,8 @@ app_flow_is_opened(const struct flow *flow)
 			return false;
 		/* With the handshake an ACK of the SYN is enough.  Offsets do not wrap after 2 GiB. */
 		if (tcp_stream_offset(flow, endpoint, acked + handshake) == 0 &&
-		    (handshake || !app_flow_begins_at_ack(e, acked)))
+		    (handshake || !(app_flow_begins_at_ack(e, acked) ||
+				    (endpoint == sender && app_flow_meets_ack(packet, acked)))))
 			return false;
 	}
 	return true;
@@ -106,6 +133,15 @@ app_flow_is_from_start(const struct app_context *ctx, const struct tcp_endpoint 
 	return ctx->from_first || e->bytes <= packet->payload_wire || seq == e->iss + 1;
 }
 
+bool
+app_flow_is_late(const struct flow *flow, const struct packet *packet, unsigned sender)
+{
+	const struct tcp_endpoint *peer = &flow->tcp[1 - sender];
+	uint32_t end = packet->tcp.seq + ((packet->tcp.flags & TCP_SYN) != 0) + packet->payload_wire;
+
+	return packet->payload_wire > 0 && peer->segments_sent > 0 && !tcp_seq_before(peer->last_ack_sent, end);
+}
+
 static void
 app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const struct tcp_endpoint *e, uint32_t seq,
 		      const struct packet *packet, struct app_flow_source *source)
@@ -113,11 +149,12 @@ app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const st
 	bool beginning = app_flow_is_from_start(source->ctx, e, packet);
 
 	table->counters.midstream += !beginning;
-	/* In mid-stream the client's first bytes may be behind others in the capture. */
-	stream_begin(table->pool, &c->stream[source->sender],
-		     beginning || (source->ctx->from_first && source->sender != source->ctx->server_endpoint) ?
-			 e->iss + 1 :
-			 seq);
+	/* In mid-stream its first bytes may be behind others in the capture. */
+	if (beginning)
+		seq = e->iss + 1;
+	else if (source->ctx->kept && (source->ctx->first_known >> source->sender & 1) != 0)
+		seq = source->ctx->first[source->sender];
+	stream_begin(table->pool, &c->stream[source->sender], seq);
 	source->reader->on_start(source->ctx, source->sender, beginning);
 }
 
@@ -157,7 +194,27 @@ app_flow_stream_reader(struct app_flow_source *source)
 	return (struct stream_reader){.on_bytes = app_flow_on_bytes,
 				      .on_gap = app_flow_on_gap,
 				      .on_anomaly = app_flow_on_anomaly,
+				      .on_segment = app_flow_on_segment,
 				      .context = source};
+}
+
+static struct app_flow_source
+app_flow_other(const struct app_flow_source *source)
+{
+	struct app_flow_source other = *source;
+
+	other.sender = 1 - source->sender;
+	return other;
+}
+
+/* The sender of a segment was captured up to `end`: delivers what was held of the other end until then. */
+static void
+app_flow_release(struct app_flow_table *table, struct app_flow *c, uint32_t end, const struct app_flow_source *source)
+{
+	struct app_flow_source other = app_flow_other(source);
+	struct stream_reader stream_reader = app_flow_stream_reader(&other);
+
+	stream_release(table->pool, &c->stream[other.sender], end, &stream_reader);
 }
 
 /* The ACK of a segment gives up bytes that are missing from the other stream: before queued segments, and before a FIN
@@ -166,7 +223,7 @@ static void
 app_flow_read_ack(struct app_flow_table *table, struct app_flow *c, const struct packet *packet,
 		  const struct app_flow_source *source)
 {
-	struct app_flow_source other = {.ctx = source->ctx, .reader = source->reader, .sender = 1 - source->sender};
+	struct app_flow_source other = app_flow_other(source);
 	const struct tcp_endpoint *e = &source->ctx->flow->tcp[other.sender];
 	struct stream_reader stream_reader = app_flow_stream_reader(&other);
 	struct stream *s = &c->stream[other.sender];
@@ -176,6 +233,8 @@ app_flow_read_ack(struct app_flow_table *table, struct app_flow *c, const struct
 	    !source->reader->is_reading(source->ctx->state, other.sender))
 		return;
 	stream_acknowledge(table->pool, s, packet->tcp.ack, &stream_reader);
+	if (fin_acked)
+		stream_end_hold(table->pool, s, &stream_reader);
 	if (fin_acked && tcp_seq_before(s->next_seq, e->nxt - 1) && e->nxt - 1 - s->next_seq <= TCP_WINDOW_MAX)
 		stream_skip(table->pool, s, e->nxt - 1 - s->next_seq, &stream_reader);
 }
@@ -205,29 +264,18 @@ app_flow_read_reset(struct app_flow_table *table, struct app_flow *c, const stru
 		    const struct app_flow_source *source)
 {
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
-		struct app_flow_source of = {.ctx = source->ctx, .reader = source->reader, .sender = endpoint};
+		struct app_flow_source of = endpoint == source->sender ? *source : app_flow_other(source);
 		uint32_t end = app_flow_reset_seq(source->ctx->flow, packet, source->sender, endpoint);
 		struct stream_reader stream_reader = app_flow_stream_reader(&of);
 		struct stream *s = &c->stream[endpoint];
 
 		if (!s->begun || !source->reader->is_reading(source->ctx->state, endpoint))
 			continue;
+		stream_end_hold(table->pool, s, &stream_reader);
 		stream_acknowledge(table->pool, s, end, &stream_reader);
 		if (tcp_seq_before(s->next_seq, end) && end - s->next_seq <= TCP_WINDOW_MAX)
 			stream_skip(table->pool, s, end - s->next_seq, &stream_reader);
 	}
-}
-
-/* Whether the segment acknowledges bytes of the other stream that were not captured, or come later. */
-static bool
-app_flow_acks_missing(const struct app_flow *c, const struct flow *flow, const struct packet *packet, unsigned sender)
-{
-	const struct stream *other = &c->stream[1 - sender];
-	const struct tcp_endpoint *e = &flow->tcp[1 - sender];
-	bool known = other->begun || (e->flags & TCP_EP_ISS_KNOWN) != 0;
-	uint32_t next_seq = other->begun ? other->next_seq : e->iss + 1;
-
-	return (packet->tcp.flags & TCP_ACK) != 0 && (!known || tcp_seq_before(next_seq, packet->tcp.ack));
 }
 
 static void
@@ -244,6 +292,11 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	    .wire = packet->payload_wire,
 	    .has_acked = (peer->flags & TCP_EP_SEQ_KNOWN) != 0,
 	    .acked = peer->last_ack_sent,
+	    .origin = {.time = source->now,
+		       .ack = t->ack,
+		       .has_ack = (t->flags & TCP_ACK) != 0,
+		       .late = source->ctx->late ||
+			       (s->acked_known && !tcp_seq_before(s->acked, t->seq + packet->payload_wire))},
 	};
 
 	if (segment.bytes.len > segment.wire)
@@ -299,7 +352,7 @@ app_flow_is_needed(const struct app_context *ctx, const struct packet *packet, u
 	bool from_start = app_flow_is_from_start(ctx, &ctx->flow->tcp[sender], packet);
 
 	return packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 && (from_start || ctx->traced) &&
-	       app_flow_is_opened(ctx->flow);
+	       (ctx->kept || app_flow_is_opened(ctx->flow, packet, sender));
 }
 
 /* Whether the reader has finished with both directions. */
@@ -310,19 +363,106 @@ app_flow_is_read(const struct app_flow *c, const struct app_reader *reader, cons
 	       !reader->is_reading(state, 1);
 }
 
+/* A new app flow: what was captured of each end before this segment of `sender`. */
+static void
+app_flow_set_ends(struct app_flow *c, const struct app_context *ctx, const struct packet *packet, unsigned sender)
+{
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		const struct tcp_endpoint *e = &ctx->flow->tcp[endpoint];
+		struct stream *s = &c->stream[1 - endpoint];
+
+		s->peer_known = (e->flags & TCP_EP_SEQ_KNOWN) != 0;
+		s->peer_end = endpoint == sender ? packet->tcp.seq : e->nxt;
+		if (ctx->kept && (ctx->first_known >> endpoint & 1) != 0)
+			s->peer_end = ctx->first[endpoint];
+	}
+}
+
+/* Notes until when bytes are held. */
+static void
+app_flow_update_hold(struct app_flow_table *table, struct app_flow *c)
+{
+	uint64_t until = 0, since;
+
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		if (stream_is_holding(table->pool, &c->stream[endpoint], &since) &&
+		    (until == 0 || since + STREAM_HOLD_NS < until))
+			until = since + STREAM_HOLD_NS;
+	app_flow_set_held(table, c, until);
+}
+
+void
+app_flow_end_hold(struct app_flow_table *table, struct app_flow *c, struct app_context *ctx)
+{
+	if (ctx == NULL) {
+		app_flow_retire(table, c);
+		return;
+	}
+	ctx->table = table;
+	ctx->app_flow = c;
+	ctx->state = app_flow_state(table, c);
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		struct app_flow_source source = {
+		    .ctx = ctx, .reader = table->reader, .app_flow = c, .now = ctx->now, .sender = endpoint};
+		struct stream_reader stream_reader = app_flow_stream_reader(&source);
+
+		stream_end_hold(table->pool, &c->stream[endpoint], &stream_reader);
+		ctx->now = source.now;
+	}
+	app_flow_report_ends(c, ctx->flow, false, &(struct app_flow_source){.ctx = ctx, .reader = table->reader});
+	app_flow_update_hold(table, c);
+}
+
+/* Notes what the receiver of a stream acknowledges. */
+static void
+app_flow_note_ack(struct stream *s, const struct tcp_layer *t)
+{
+	if ((t->flags & (TCP_ACK | TCP_RST)) != TCP_ACK || (s->acked_known && !tcp_seq_before(s->acked, t->ack)))
+		return;
+	s->acked = t->ack;
+	s->acked_known = true;
+}
+
+/* Passes a segment to the stream of its sender, and to the other one what it tells about that. */
+static void
+app_flow_read_packet(struct app_flow_table *table, struct app_flow *c, const struct packet *packet,
+		     struct app_flow_source *source)
+{
+	const struct tcp_layer *t = &packet->tcp;
+	struct app_context *ctx = source->ctx;
+	uint32_t length = packet->payload_wire + ((t->flags & TCP_SYN) != 0) + ((t->flags & TCP_FIN) != 0);
+
+	app_flow_note_ack(&c->stream[1 - source->sender], t);
+	/* What the sender acknowledges it received before it sent these bytes. */
+	if ((t->flags & TCP_RST) == 0)
+		app_flow_release(table, c, t->seq, source);
+	app_flow_read_ack(table, c, packet, source);
+	if (!ctx->traced && c->stream[source->sender].begun && !app_flow_reader_needs_bytes(source->reader, ctx)) {
+		stream_end(table->pool, &c->stream[source->sender]);
+	} else if (packet->payload_wire > 0 && (t->flags & TCP_RST) == 0 &&
+		   app_flow_reader_needs_bytes(source->reader, ctx)) {
+		app_flow_read_segment(table, c, ctx->flow, packet, source);
+	}
+	if ((t->flags & TCP_RST) == 0)
+		app_flow_release(table, c, t->seq + length, source);
+	ctx->now = source->now;
+}
+
 bool
 app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct packet *packet,
 	      unsigned sender, struct app_context *ctx)
 {
 	const struct app_reader *reader = table->reader;
 	const struct flow *flow = ctx->flow;
-	struct app_flow_source source = {.ctx = ctx, .reader = reader, .sender = sender};
+	struct app_flow_source source = {.ctx = ctx, .reader = reader, .now = ctx->now, .sender = sender};
 	struct app_flow *c;
 
 	ctx->cid = flow_cid(flow_table, flow, 0);
 	c = app_flow_lookup(table, flow, ctx->cid);
-	if (c == NULL && app_flow_is_needed(ctx, packet, sender))
+	if (c == NULL && app_flow_is_needed(ctx, packet, sender)) {
 		c = app_flow_create(table, flow, ctx->cid, 1 - ctx->server_endpoint);
+		app_flow_set_ends(c, ctx, packet, sender);
+	}
 	if (c == NULL)
 		return !ctx->traced || flow->tcp[sender].bytes < APP_FLOW_UNOPENED_MAX;
 	if (c->list == APP_FLOWS_CLOSED)
@@ -330,15 +470,8 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 	ctx->table = table;
 	ctx->app_flow = c;
 	ctx->state = app_flow_state(table, c);
-	/* What the sender acknowledges it received before it sent these bytes. */
-	app_flow_read_ack(table, c, packet, &source);
-	ctx->peer_bytes_missing = app_flow_acks_missing(c, flow, packet, sender);
-	if (!ctx->traced && c->stream[sender].begun && !app_flow_reader_needs_bytes(reader, ctx)) {
-		stream_end(table->pool, &c->stream[sender]);
-	} else if (packet->payload_wire > 0 && (packet->tcp.flags & TCP_RST) == 0 &&
-		   app_flow_reader_needs_bytes(reader, ctx)) {
-		app_flow_read_segment(table, c, flow, packet, &source);
-	}
+	source.app_flow = c;
+	app_flow_read_packet(table, c, packet, &source);
 	if (app_flow_is_reset(flow, sender, packet->tcp.flags))
 		app_flow_read_reset(table, c, packet, &source);
 	if (ctx->traced)
@@ -347,6 +480,7 @@ app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table,
 		app_flow_retire(table, c);
 		return false;
 	}
+	app_flow_update_hold(table, c);
 	return true;
 }
 

@@ -49,12 +49,27 @@ struct app_flow_table *app_flow_table_new(const struct app_reader *reader, const
 					  struct stream_pool *pool);
 void app_flow_table_free(struct app_flow_table *table);
 
-/* Whether both ends have opened the connection of a flow, as its segments prove (see above).  A server that has
- * acknowledged data of its client's SYN (TCP Fast Open) has opened it before its client acknowledges anything. */
-bool app_flow_is_opened(const struct flow *flow);
+/* Whether both ends have opened the connection of a flow, as its segments prove (see above), up to this one of
+ * `sender`.  A server that has acknowledged data of its client's SYN (TCP Fast Open) has opened it before its client
+ * acknowledges anything. */
+bool app_flow_is_opened(const struct flow *flow, const struct packet *packet, unsigned sender);
+
+/* Whether all bytes of the segment were acknowledged before it was captured. */
+bool app_flow_is_late(const struct flow *flow, const struct packet *packet, unsigned sender);
 
 /* Whether the SYN of an end was captured, so that the first number of both is known: in mid-stream it is not. */
 bool app_flow_has_beginning(const struct flow *flow);
+
+/* Packet time at which bytes that are held are to be delivered (flow/stream/stream.h); UINT64_MAX none. */
+uint64_t app_flow_next_timeout(const struct app_flow_table *table);
+
+/* An app flow whose bytes are held until `now` at most; NULL none.  `*flow` and `*cid` are those of its connection,
+ * which may be over by now. */
+struct app_flow *app_flow_find_timeout(const struct app_flow_table *table, uint64_t now, const struct flow **flow,
+				       uint64_t *cid);
+
+/* Delivers what is held of that app flow; without `ctx` it is dropped. */
+void app_flow_end_hold(struct app_flow_table *table, struct app_flow *c, struct app_context *ctx);
 
 /* Drops all app flows: connections are read again in mid-stream, if at all. */
 void app_flow_table_clear(struct app_flow_table *table);
@@ -69,8 +84,8 @@ size_t app_flow_table_memory_size(const struct app_reader *reader, const struct 
 
 /*
  * Processes a segment of ctx->flow sent by `sender`, after the TCP machine has.  The caller sets `flow`, `now`,
- * `server_endpoint`, `traced`, `from_first`, the callbacks and `context` of `ctx`; the callbacks run before this
- * returns.  False if later bytes of the connection are not needed.
+ * `late`, `server_endpoint`, `traced`, `from_first`, `kept`, `first`, the callbacks and `context` of `ctx`; the
+ * callbacks run before this returns.  False if later bytes of the connection are not needed.
  */
 bool app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct packet *packet,
 		   unsigned sender, struct app_context *ctx);

@@ -232,8 +232,68 @@ app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t 
 }
 
 static void
+app_flow_held_unlink(struct app_flow_table *table, struct app_flow *c)
+{
+	if (c->held_newer != 0)
+		table->entries[c->held_newer].held_older = c->held_older;
+	else
+		table->held.newest = c->held_older;
+	if (c->held_older != 0)
+		table->entries[c->held_older].held_newer = c->held_newer;
+	else
+		table->held.oldest = c->held_newer;
+	c->held_until = 0;
+}
+
+void
+app_flow_set_held(struct app_flow_table *table, struct app_flow *c, uint64_t until)
+{
+	uint32_t index = app_flow_number(table, c), older = table->held.newest;
+
+	if (c->held_until == until)
+		return;
+	if (c->held_until != 0)
+		app_flow_held_unlink(table, c);
+	if (until == 0)
+		return;
+	/* Nearly always it is the newest. */
+	for (older = table->held.newest; older != 0 && table->entries[older].held_until > until;)
+		older = table->entries[older].held_older;
+	c->held_until = until;
+	c->held_older = older;
+	c->held_newer = older != 0 ? table->entries[older].held_newer : table->held.oldest;
+	if (c->held_newer != 0)
+		table->entries[c->held_newer].held_older = index;
+	else
+		table->held.newest = index;
+	if (older != 0)
+		table->entries[older].held_newer = index;
+	else
+		table->held.oldest = index;
+}
+
+uint64_t
+app_flow_next_timeout(const struct app_flow_table *table)
+{
+	return table->held.oldest != 0 ? table->entries[table->held.oldest].held_until : UINT64_MAX;
+}
+
+struct app_flow *
+app_flow_find_timeout(const struct app_flow_table *table, uint64_t now, const struct flow **flow, uint64_t *cid)
+{
+	struct app_flow *c = &table->entries[table->held.oldest];
+
+	if (app_flow_next_timeout(table) > now)
+		return NULL;
+	*flow = c->flow;
+	*cid = c->cid;
+	return c;
+}
+
+static void
 app_flow_end_streams(struct app_flow_table *table, struct app_flow *c)
 {
+	app_flow_set_held(table, c, 0);
 	stream_end(table->pool, &c->stream[0]);
 	stream_end(table->pool, &c->stream[1]);
 }

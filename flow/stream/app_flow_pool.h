@@ -22,6 +22,8 @@ struct app_flow {
 	uint32_t index_next;		     /* next in the bucket of the index */
 	uint32_t newer, older;		     /* neighbours in `list` */
 	uint32_t source_newer, source_older; /* neighbours in the list of `source`; unconfirmed app flows only */
+	uint32_t held_newer, held_older;     /* neighbours in the list of those whose bytes are held */
+	uint64_t held_until;		     /* packet time, ns; 0 not in that list */
 	uint16_t source;		     /* bucket of the client's address */
 	uint8_t list;			     /* enum app_flow_list */
 	uint8_t senders;		     /* bit n: endpoint n has sent a complete message */
@@ -52,6 +54,7 @@ struct app_flow_table {
 	uint32_t unconfirmed;
 	uint32_t retired; /* number of app flows in APP_FLOWS_CLOSED */
 	struct app_flow_ends lists[APP_FLOW_LISTS];
+	struct app_flow_ends held; /* by held_until */
 	struct app_flow_source_bucket {
 		struct app_flow_ends ends;
 		uint32_t count;
@@ -75,6 +78,10 @@ void app_flow_retire(struct app_flow_table *table, struct app_flow *c);
 void *app_flow_state(const struct app_flow_table *table, const struct app_flow *c);
 
 uint32_t app_flow_number(const struct app_flow_table *table, const struct app_flow *c);
+
+/* Puts an app flow whose bytes are held until `until`, packet time in ns, into the list of those, or takes it out of
+ * it if `until` is 0. */
+void app_flow_set_held(struct app_flow_table *table, struct app_flow *c, uint64_t until);
 
 /* app_flow_index.c: takes an app flow out of the index. */
 void app_flow_index_remove(struct app_flow_table *table, struct app_flow *c);

@@ -65,7 +65,12 @@ struct app_context {
 	unsigned server_endpoint; /* the endpoint whose port is the protocol's, or that did not open the connection */
 	bool traced;		  /* a probe is enabled or a name is needed; otherwise the reader may skip work */
 	bool from_first;	  /* all segments are passed, from the client's first captured byte on */
+	bool kept;		  /* the segment is one of the first ones, which were kept; then: */
+	uint32_t first[2];	  /* the lowest number of the segments of each end, */
+	uint8_t first_known;	  /* bit n: if endpoint n has sent one */
+	bool late;		  /* the segment was captured after an ACK of all its bytes, later than sent */
 	bool peer_bytes_missing;  /* this segment acknowledges bytes of the other stream that have not been delivered */
+	uint32_t unacked;	  /* delivered bytes of the other stream that this segment does not acknowledge */
 	/* `sender` has sent a complete message; an anomaly was found; the connection's name is known. */
 	void (*on_message)(void *context, unsigned sender, const void *message);
 	void (*on_anomaly)(void *context, enum anomaly a);
@@ -112,6 +117,20 @@ struct app_reader {
 	 * called.  If it is false for both endpoints the app flow is retired. */
 	bool (*is_reading)(const void *state, unsigned sender);
 };
+
+/* The time at which the bytes were sent, ns; 0 unknown. */
+static inline uint64_t
+app_bytes_time(const struct app_context *ctx)
+{
+	return ctx->late ? 0 : ctx->now;
+}
+
+/* Microseconds between two such times; -1 if one is unknown, or the second one is earlier. */
+static inline int64_t
+app_elapsed_us(uint64_t from, uint64_t to)
+{
+	return from != 0 && to != 0 && to >= from ? (int64_t)((to - from) / 1000) : -1;
+}
 
 /* Called by the reader: `sender` has sent a complete message. */
 void app_flow_report(struct app_context *ctx, unsigned sender, const void *message);

@@ -187,14 +187,15 @@ first_bytes_continued(struct first_bytes *first, const struct packet *packet, un
 	struct first_segment *last = first->count > 0 ? &first->segments[first->count - 1] : NULL;
 
 	if (last == NULL || sender != first->client || last->sender != sender || last->captured != last->wire ||
-	    ((last->flags | packet->tcp.flags) & TCP_SYN) != 0 || packet->tcp.seq != last->seq + last->wire)
+	    ((last->flags | packet->tcp.flags) & TCP_SYN) != 0 || packet->tcp.seq != last->seq + last->wire ||
+	    packet->tcp.ack != last->ack)
 		return NULL;
 	return last;
 }
 
 bool
 first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const struct packet *packet,
-		uint64_t packet_id, unsigned sender, uint64_t now)
+		uint64_t packet_id, unsigned sender, uint64_t now, bool late)
 {
 	struct slice bytes = cursor_captured_slice(&packet->payload);
 	uint8_t *memory = pool->bytes + (size_t)first_bytes_index(pool, first) * FIRST_BYTES_MAX;
@@ -215,11 +216,12 @@ first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const 
 						  .packet_id = packet_id,
 						  .seq = packet->tcp.seq + ((packet->tcp.flags & TCP_SYN) != 0),
 						  .offset = (uint16_t)first->used,
+						  .ack = packet->tcp.ack,
 						  .flags = packet->tcp.flags,
 						  .sender = (uint8_t)sender};
 	}
 	pool->streams->counters.unkept += captured > room;
-	segment->ack = packet->tcp.ack;
+	segment->late |= late;
 	segment->wire += packet->payload_wire;
 	slice_copy(bytes, 0, memory + first->used, captured < room ? captured : room);
 	segment->captured = (uint16_t)(segment->captured + (captured < room ? captured : room));
@@ -314,6 +316,22 @@ first_bytes_head(const struct first_bytes_pool *pool, const struct first_bytes *
 						  cursor_captured_slice(&packet->payload));
 	} while (have > before);
 	return (struct slice){buffer, have};
+}
+
+bool
+first_bytes_get_first(const struct first_bytes *first, unsigned sender, uint32_t *seq)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < first->count; i++) {
+		const struct first_segment *segment = &first->segments[i];
+
+		if (segment->sender != sender || (found && !tcp_seq_before(segment->seq, *seq)))
+			continue;
+		*seq = segment->seq;
+		found = true;
+	}
+	return found;
 }
 
 void

@@ -19,7 +19,8 @@
 /* Connections whose first segments are kept at once: a power of two. */
 #define FIRST_BYTES_CONNECTIONS 512u
 
-/* Bytes and segments of a connection that are kept.  Segments of a client that continue each other count as one. */
+/* Bytes and segments of a connection that are kept.  Segments of a client that continue each other, with the same ACK,
+ * count as one. */
 #define FIRST_BYTES_MAX	     8192u
 #define FIRST_BYTES_SEGMENTS 64u
 
@@ -31,6 +32,7 @@ struct first_segment {
 	uint16_t offset, captured; /* of these, the ones that are kept */
 	uint8_t flags;
 	uint8_t sender;
+	bool late; /* its receiver has acknowledged it before it was captured */
 };
 
 /* The first segments of a connection. */
@@ -69,9 +71,10 @@ struct first_bytes *first_bytes_find(struct first_bytes_pool *pool, const struct
 struct first_bytes *first_bytes_begin(struct first_bytes_pool *pool, const struct flow *flow, uint64_t cid,
 				      unsigned client);
 
-/* Keeps a segment with payload of endpoint `sender`.  False, and it is counted, if no memory is left for all of it. */
+/* Keeps a segment with payload of endpoint `sender`, which may be `late` (app_flow_is_late()).  False, and it is
+ * counted, if no memory is left for all of it. */
 bool first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const struct packet *packet,
-		     uint64_t packet_id, unsigned sender, uint64_t now);
+		     uint64_t packet_id, unsigned sender, uint64_t now, bool late);
 
 /* A segment of endpoint `sender`: settles which data of the SYN are part of the stream, and drops the others.  They are
  * those that the server's first segment acknowledges, and that the client does not send again. */
@@ -87,6 +90,9 @@ bool first_bytes_has_syn_data(const struct first_bytes *first);
  * endpoint `sender`.  They are copied to `buffer`. */
 struct slice first_bytes_head(const struct first_bytes_pool *pool, const struct first_bytes *first,
 			      const struct packet *packet, unsigned sender, uint8_t *buffer, uint32_t size);
+
+/* The lowest number `*seq` of the segments of endpoint `sender` that are kept; false if none is. */
+bool first_bytes_get_first(const struct first_bytes *first, unsigned sender, uint32_t *seq);
 
 /* Segment number `i`, from 0, as a packet with a TCP header and payload only. */
 void first_bytes_get_packet(const struct first_bytes_pool *pool, const struct first_bytes *first, unsigned i,

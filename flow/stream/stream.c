@@ -30,7 +30,7 @@ stream_end(struct stream_pool *pool, struct stream *s)
 {
 	while (s->queue_head != 0)
 		stream_queue_drop_head(pool, s);
-	s->begun = false;
+	s->begun = s->unheld = false;
 	s->history_len = 0;
 }
 
@@ -115,12 +115,21 @@ stream_accept_run(struct stream_ctx *ctx, uint32_t seq, struct slice bytes, uint
 	stream_deliver(ctx, bytes, wire - old - bytes.len);
 }
 
+/* The bytes that follow are of this segment; they are complete `now`, or were at its time. */
+static void
+stream_set_origin(const struct stream_ctx *ctx, const struct stream_origin *origin, bool now)
+{
+	if (ctx->reader->on_segment != NULL)
+		ctx->reader->on_segment(ctx->reader->context, origin, now);
+}
+
 static void
 stream_deliver_queue_head(struct stream_ctx *ctx)
 {
 	const struct queued_segment *segment = stream_queue_at(ctx->pool, ctx->s->queue_head);
 	uint32_t seq = segment->seq, left = segment->captured, cut = segment->wire - segment->captured;
 
+	stream_set_origin(ctx, &segment->origin, !segment->held);
 	for (uint16_t block = segment->block; block != 0; block = ctx->pool->block_next[block]) {
 		uint32_t n = left < STREAM_BLOCK ? left : STREAM_BLOCK;
 
@@ -133,29 +142,48 @@ stream_deliver_queue_head(struct stream_ctx *ctx)
 	stream_queue_drop_head(ctx->pool, ctx->s);
 }
 
-/* Delivers the queued segments that are now in order. */
+/* Whether a segment acknowledges bytes of the other direction that were not captured yet. */
+static bool
+stream_is_ahead(const struct stream *s, const struct stream_origin *origin)
+{
+	return origin->has_ack && s->peer_known && !s->unheld && tcp_seq_before(s->peer_end, origin->ack) &&
+	       origin->ack - s->peer_end <= TCP_WINDOW_MAX;
+}
+
+/* Whether the first queued segment is in order. */
+static bool
+stream_head_is_next(const struct stream_ctx *ctx)
+{
+	return ctx->s->queue_head != 0 &&
+	       !tcp_seq_before(ctx->s->next_seq, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq);
+}
+
+/* Delivers the queued segments that are now in order, up to one that is to be held. */
 static void
 stream_deliver_queue(struct stream_ctx *ctx)
 {
-	while (ctx->s->queue_head != 0 &&
-	       !tcp_seq_before(ctx->s->next_seq, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq))
+	while (stream_head_is_next(ctx) &&
+	       !stream_is_ahead(ctx->s, &stream_queue_at(ctx->pool, ctx->s->queue_head)->origin))
 		stream_deliver_queue_head(ctx);
 }
 
 /* --- queued segments --- */
 
 static void
-stream_queue_segment(struct stream_ctx *ctx, uint32_t seq, struct slice bytes, uint32_t wire)
+stream_queue_segment(struct stream_ctx *ctx, const struct stream_segment *segment, bool held)
 {
 	struct stream *s = ctx->s;
 	uint16_t *link = &s->queue_head, index;
 
-	while (*link != 0 && !tcp_seq_before(seq, stream_queue_at(ctx->pool, *link)->seq))
+	while (*link != 0 && !tcp_seq_before(segment->seq, stream_queue_at(ctx->pool, *link)->seq))
 		link = &stream_queue_at(ctx->pool, *link)->next;
-	index = stream_queue_store(ctx->pool, s, seq, bytes, wire);
+	index = stream_queue_store(ctx->pool, s, segment, held);
 	stream_queue_at(ctx->pool, index)->next = *link;
 	*link = index;
-	ctx->pool->counters.out_of_order++;
+	if (held)
+		ctx->pool->counters.held++;
+	else
+		ctx->pool->counters.out_of_order++;
 }
 
 /* Whether everything before `seq` is acknowledged: missing bytes were received, and will not be sent again. */
@@ -190,7 +218,8 @@ stream_skip_gap(struct stream_ctx *ctx, uint32_t seq, bool limit_reached)
 static void
 stream_skip_acked_gaps(struct stream_ctx *ctx, uint32_t acked)
 {
-	while (ctx->s->queue_head != 0 && !tcp_seq_before(acked, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq))
+	while (ctx->s->queue_head != 0 && !stream_head_is_next(ctx) &&
+	       !tcp_seq_before(acked, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq))
 		stream_skip_gap(ctx, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq, false);
 }
 
@@ -209,25 +238,61 @@ stream_evict_oldest_queue(struct stream_ctx *ctx)
 	return true;
 }
 
+/* Queues a segment.  False if there is no room for it. */
+static bool
+stream_try_queue(struct stream_ctx *ctx, const struct stream_segment *segment, bool held)
+{
+	uint32_t length = segment->bytes.len;
+
+	while (stream_queue_is_allowed(ctx->s, length) && !stream_pool_has_room(ctx->pool, length) &&
+	       ctx->s->queue_head == 0)
+		if (!stream_evict_oldest_queue(ctx))
+			break;
+	if (!stream_queue_is_allowed(ctx->s, length) || !stream_pool_has_room(ctx->pool, length))
+		return false;
+	stream_queue_segment(ctx, segment, held);
+	return true;
+}
+
+/* Delivers what is held, without what it waits for. */
+static void
+stream_unhold(struct stream_ctx *ctx)
+{
+	if (!stream_head_is_next(ctx))
+		return;
+	ctx->s->unheld = true;
+	ctx->pool->counters.unheld++;
+	stream_deliver_queue(ctx);
+}
+
+/* Holds a segment with new bytes if it, or one before it, acknowledges what was not captured yet. */
+static bool
+stream_hold(struct stream_ctx *ctx, const struct stream_segment *segment)
+{
+	bool next = !tcp_seq_before(ctx->s->next_seq, segment->seq);
+
+	if (!tcp_seq_before(ctx->s->next_seq, segment->seq + segment->wire) ||
+	    !(stream_head_is_next(ctx) || (next && stream_is_ahead(ctx->s, &segment->origin))))
+		return false;
+	if (stream_try_queue(ctx, segment, true))
+		return true;
+	stream_unhold(ctx);
+	return false;
+}
+
 /* Handles a segment that is out of order.  True if it is queued; otherwise the gap before the next available bytes has
  * been given up. */
 static bool
 stream_process_out_of_order(struct stream_ctx *ctx, const struct stream_segment *segment)
 {
-	uint32_t end = stream_gap_end(ctx, segment->seq), length = segment->bytes.len;
+	uint32_t end = stream_gap_end(ctx, segment->seq);
 
 	if (stream_seq_is_acked(segment, end)) {
 		stream_skip_gap(ctx, end, false);
 		return false;
 	}
-	while (stream_queue_is_allowed(ctx->s, length) && !stream_pool_has_room(ctx->pool, length) &&
-	       ctx->s->queue_head == 0)
-		if (!stream_evict_oldest_queue(ctx))
-			break;
-	if (stream_queue_is_allowed(ctx->s, length) && stream_pool_has_room(ctx->pool, length)) {
-		stream_queue_segment(ctx, segment->seq, segment->bytes, segment->wire);
+	if (stream_try_queue(ctx, segment, false))
 		return true;
-	}
 	stream_skip_gap(ctx, end, true);
 	return false;
 }
@@ -250,9 +315,12 @@ stream_feed(struct stream_pool *pool, struct stream *s, const struct stream_segm
 	if (segment->seq - s->next_seq > TCP_WINDOW_MAX && s->next_seq - segment->seq > TCP_WINDOW_MAX &&
 	    !stream_seq_is_acked(segment, segment->seq))
 		return;
+	if (stream_hold(&ctx, segment))
+		return;
 	while (tcp_seq_before(s->next_seq, segment->seq))
 		if (stream_process_out_of_order(&ctx, segment))
 			return;
+	stream_set_origin(&ctx, &segment->origin, true);
 	stream_accept_run(&ctx, segment->seq, segment->bytes, segment->wire);
 	stream_deliver_queue(&ctx);
 	if (segment->has_acked)
@@ -261,6 +329,39 @@ stream_feed(struct stream_pool *pool, struct stream *s, const struct stream_segm
 		pool->counters.differing++;
 		reader->on_anomaly(reader->context, ANOMALY_RETRANSMISSION_DIFFERS);
 	}
+}
+
+void
+stream_release(struct stream_pool *pool, struct stream *s, uint32_t end, const struct stream_reader *reader)
+{
+	struct stream_ctx ctx = {.pool = pool, .s = s, .reader = reader};
+
+	if (s->peer_known && !tcp_seq_before(s->peer_end, end))
+		return;
+	s->peer_end = end;
+	s->peer_known = true;
+	s->unheld = false;
+	stream_deliver_queue(&ctx);
+}
+
+bool
+stream_is_holding(const struct stream_pool *pool, const struct stream *s, uint64_t *since)
+{
+	const struct queued_segment *head;
+
+	if (s->queue_head == 0)
+		return false;
+	head = &pool->segments[s->queue_head];
+	*since = head->origin.time;
+	return !tcp_seq_before(s->next_seq, head->seq);
+}
+
+void
+stream_end_hold(struct stream_pool *pool, struct stream *s, const struct stream_reader *reader)
+{
+	struct stream_ctx ctx = {.pool = pool, .s = s, .reader = reader};
+
+	stream_unhold(&ctx);
 }
 
 void

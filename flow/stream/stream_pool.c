@@ -142,12 +142,14 @@ stream_pool_alloc_segment(struct stream_pool *pool)
 }
 
 uint16_t
-stream_queue_store(struct stream_pool *pool, struct stream *stream, uint32_t seq, struct slice bytes, uint32_t wire)
+stream_queue_store(struct stream_pool *pool, struct stream *stream, const struct stream_segment *from, bool held)
 {
 	uint16_t index = stream_pool_alloc_segment(pool), *link;
 	struct queued_segment *segment = stream_queue_at(pool, index);
+	struct slice bytes = from->bytes;
 
-	*segment = (struct queued_segment){.seq = seq, .captured = bytes.len, .wire = wire};
+	*segment = (struct queued_segment){
+	    .seq = from->seq, .captured = bytes.len, .wire = from->wire, .origin = from->origin, .held = held};
 	link = &segment->block;
 	for (uint32_t done = 0, n; done < bytes.len; done += n) {
 		n = bytes.len - done < STREAM_BLOCK ? bytes.len - done : STREAM_BLOCK;

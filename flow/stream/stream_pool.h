@@ -9,6 +9,8 @@
 struct queued_segment {
 	uint32_t seq;
 	uint32_t captured, wire; /* bytes captured, bytes on the wire */
+	struct stream_origin origin;
+	bool held; /* queued because of what it, or one before it, acknowledges: its time is that of its bytes */
 	uint16_t next;		 /* next segment of the stream, or next free one */
 	uint16_t block;		 /* first block of its bytes */
 };
@@ -37,8 +39,8 @@ bool stream_pool_has_room(const struct stream_pool *pool, uint32_t length);
 
 /* Stores a segment, for which there must be room.  Returns its index, which the caller links into the stream's
  * queue. */
-uint16_t stream_queue_store(struct stream_pool *pool, struct stream *stream, uint32_t seq, struct slice bytes,
-			    uint32_t wire);
+uint16_t stream_queue_store(struct stream_pool *pool, struct stream *stream, const struct stream_segment *segment,
+			    bool held);
 
 /* Unlinks the stream's first queued segment and frees it. */
 void stream_queue_drop_head(struct stream_pool *pool, struct stream *stream);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """beginnings.py CAPTURE EXPECTED: connections of each protocol, over IPv4 and IPv6, of which a part of the beginning or one
-direction is not captured.  EXPECTED has a line for each probe that fires, "CLIENT-PORT PROBE WORD", and at the end the
+direction is not captured, or one direction is captured late.  EXPECTED has a line for each probe that fires, "CLIENT-PORT PROBE WORD", and at the end the
 number of connections of each protocol of which nothing is read, "unread PROTOCOL NUMBER"."""
 import collections
 import struct
@@ -15,7 +15,7 @@ EXCHANGES = 3
 
 def http(k):
     return (b"GET /r%d HTTP/1.1\r\nHost: a.example\r\n\r\n" % k, ["http-request-start /r%d" % k],
-            b"HTTP/1.1 %d OK\r\nContent-Length: 2\r\n\r\nok" % (200 + k), ["http-request-done %d" % (200 + k)])
+            b"HTTP/1.1 %d OK\r\nContent-Length: 2\r\n\r\nok" % (200 + k), ["http-request-done /r%d %d" % (k, 200 + k)])
 
 
 def dns(k):
@@ -78,9 +78,11 @@ class Capture:
             ip = struct.pack("!IHBB16s16s", 6 << 28, len(tcp), 6, 64, source, destination)
         self.frames.append((self.time, ip + tcp))
 
-    def conversation(self, version, protocol, captured, told, unread=0, size=100000):
+    def conversation(self, version, protocol, captured, told, unread=0, size=100000, late=None):
         """The frames whose name is captured: handshake, then for each exchange a request, its ACK, a response, its ACK.  What
-        is longer than `size` is in several frames."""
+        is longer than `size` is in several frames.  `late` is how much later than its time a frame is captured, in us, by its
+        direction and whether it is of the handshake."""
+        first = len(self.frames)
         server, make = PROTOCOLS[protocol]
         self.port += 1
         self.unread[protocol] += unread
@@ -113,6 +115,11 @@ class Capture:
         for name, to_server in (("fin", True), ("finack", False)):
             frame(name, to_server, FIN)
         frame("last", True, ACK)
+        if late:
+            delayed = [(time + late(frame[20 if version == 4 else 40:22 if version == 4 else 42] == self.port.to_bytes(2, "big"),
+                                    at < 3), frame) for at, (time, frame) in enumerate(self.frames[first:])]
+            self.frames[first:] = sorted(delayed, key=lambda f: f[0])
+            self.time = self.frames[-1][0]
 
 
 NAMES = ["syn", "synack", "ack"] + [w + str(k) for k in range(EXCHANGES) for w in ("req", "reqack", "res", "resack")]
@@ -145,11 +152,22 @@ def add_all(c, version, protocol):
                    lambda n: not hellos and n != "req0" and not (paired and n == "res0"), unread=hellos, size=50 if protocol == "iscsi" else 30)
 
 
+def add_late(c, version, protocol):
+    for us in (300, 1500, 2500, 5500, 9500, 40000):
+        for client in (True, False):
+            for handshake in (True, False):
+                c.conversation(version, protocol, lambda n: True, lambda n: True,
+                               late=lambda to_server, syn: us if to_server == client and (handshake or not syn) else 0)
+            c.conversation(version, protocol, lambda n: at_or_after(n, "req0"), lambda n: True,
+                           late=lambda to_server, syn: us if to_server == client else 0)
+
+
 def main():
     c = Capture()
     for version in (4, 6):
         for protocol in PROTOCOLS:
             add_all(c, version, protocol)
+            add_late(c, version, protocol)
     with open(sys.argv[1], "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101))
         for time, frame in c.frames:

@@ -53,7 +53,7 @@ add(struct first_bytes *first, unsigned sender, uint32_t offset, const char *tex
 {
 	struct packet packet = packet_at(offset, text, flags, 0);
 
-	return first_bytes_add(pool, first, &packet, 3, sender, 7);
+	return first_bytes_add(pool, first, &packet, 3, sender, 7, false);
 }
 
 static void

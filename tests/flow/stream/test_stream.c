@@ -63,7 +63,8 @@ on_anomaly(void *context, enum anomaly a)
 	((struct got *)context)->odd[a]++;
 }
 
-static const struct stream_reader reader = {on_bytes, on_gap, on_anomaly, &got};
+static const struct stream_reader reader = {
+    .on_bytes = on_bytes, .on_gap = on_gap, .on_anomaly = on_anomaly, .context = &got};
 
 static int
 begin(void **state)
@@ -93,7 +94,8 @@ static void
 feed(uint32_t offset, const char *text)
 {
 	uint32_t length = (uint32_t)strlen(text);
-	struct stream_segment segment = {1000 + offset, {(const uint8_t *)text, length}, length, false, 0};
+	struct stream_segment segment = {
+	    .seq = 1000 + offset, .bytes = {(const uint8_t *)text, length}, .wire = length};
 
 	stream_feed(pool, &stream, &segment, &reader);
 }
