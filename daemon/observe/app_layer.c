@@ -267,6 +267,13 @@ app_layer_keep(struct app_decision *decision)
 			       app_flow_is_late(segment->flow, segment->packet, segment->sender));
 }
 
+/* The same, but nothing of a segment for which no memory is left: the reader gets it at once. */
+static bool
+app_layer_keep_whole(struct app_decision *decision)
+{
+	return first_bytes_has_room(decision->first, decision->segment->packet) && app_layer_keep(decision);
+}
+
 /* The value of flow.app by the client's first bytes, all that have come, and else by the port. */
 static unsigned
 app_layer_decide_by_bytes(struct app_decision *decision, struct slice first)
@@ -277,7 +284,7 @@ app_layer_decide_by_bytes(struct app_decision *decision, struct slice first)
 
 	if (app != FLOW_APP_UNDECIDED)
 		return app != FLOW_APP_NONE ? app : decision->by_port;
-	return whole && app_layer_keep(decision) ? FLOW_APP_UNDECIDED : decision->by_port;
+	return whole && app_layer_keep_whole(decision) ? FLOW_APP_UNDECIDED : decision->by_port;
 }
 
 /* The first bytes of the client have not come.  If the server has acknowledged them, they may not have been captured: a
@@ -292,7 +299,7 @@ app_layer_decide_late(struct app_decision *decision)
 
 	if (!decision->from_client || e->bytes >= APP_LATE_BYTES_MAX || (acked && decision->by_port != FLOW_APP_NONE))
 		return decision->by_port;
-	return app_layer_keep(decision) || decision->by_port == FLOW_APP_NONE ? FLOW_APP_UNDECIDED : decision->by_port;
+	return app_layer_keep_whole(decision) || decision->by_port == FLOW_APP_NONE ? FLOW_APP_UNDECIDED : decision->by_port;
 }
 
 /* Data of a connection that is not opened, of a SYN or SYN,ACK, too: they count when it is.  Not if only one direction
@@ -327,16 +334,17 @@ app_layer_is_unproved(const struct flow *flow)
 	return false;
 }
 
-/* The first payload of a client whose server has not proved yet that it has a connection: it counts when the server
- * has. */
-static unsigned
-app_layer_decide_unproved(struct app_decision *decision, struct slice first)
+/* Whether the client's data wait for the server to prove that it has a connection: not those of which nothing shows that
+ * a provider reads them, nor more than are kept. */
+static bool
+app_layer_waits_for_proof(struct app_decision *decision, struct slice first)
 {
+	if (!app_layer_is_unproved(decision->segment->flow))
+		return false;
 	if (first.len > 0 && decision->by_port == FLOW_APP_NONE &&
 	    app_layer_recognise(decision->app_layer, first, FLOW_APP_NONE) == FLOW_APP_NONE)
-		return FLOW_APP_NONE;
-	app_layer_keep(decision);
-	return FLOW_APP_UNDECIDED;
+		return false;
+	return app_layer_keep_whole(decision);
 }
 
 static unsigned
@@ -344,21 +352,19 @@ app_layer_decide_tcp(struct app_decision *decision)
 {
 	const struct app_segment *segment = decision->segment;
 	const struct packet *packet = segment->packet;
-	bool syn = (packet->tcp.flags & TCP_SYN) != 0, unproved;
+	bool syn = (packet->tcp.flags & TCP_SYN) != 0;
 	uint8_t buffer[APP_FIRST_BYTES_MAX];
 	struct slice bytes = {NULL, 0};
 
-	unproved = app_layer_is_unproved(segment->flow);
-	if (!app_flow_is_opened(segment->flow, packet, segment->sender) ||
-	    (unproved && (syn || decision->first != NULL)))
+	if (!app_flow_is_opened(segment->flow, packet, segment->sender))
 		return app_layer_decide_unopened(decision);
 	if (decision->first != NULL)
 		bytes = first_bytes_head(decision->app_layer->first_bytes, decision->first, packet, segment->sender,
 					 buffer, sizeof buffer);
 	else if (decision->from_client && packet->tcp.seq + syn == segment->flow->tcp[segment->sender].iss + 1)
 		bytes = cursor_captured_slice(&packet->payload);
-	if (unproved && decision->from_client)
-		return app_layer_decide_unproved(decision, bytes);
+	if (app_layer_waits_for_proof(decision, bytes))
+		return FLOW_APP_UNDECIDED;
 	return bytes.len > 0 ? app_layer_decide_by_bytes(decision, bytes) : app_layer_decide_late(decision);
 }
 

@@ -194,6 +194,15 @@ first_bytes_continued(struct first_bytes *first, const struct packet *packet, un
 }
 
 bool
+first_bytes_has_room(const struct first_bytes *first, const struct packet *packet)
+{
+	uint32_t captured = cursor_captured_slice(&packet->payload).len;
+
+	return first == NULL ? captured <= FIRST_BYTES_MAX
+			     : captured <= FIRST_BYTES_MAX - first->used && first->count < FIRST_BYTES_SEGMENTS;
+}
+
+bool
 first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const struct packet *packet,
 		uint64_t packet_id, unsigned sender, uint64_t now, bool late)
 {

@@ -71,6 +71,9 @@ struct first_bytes *first_bytes_find(struct first_bytes_pool *pool, const struct
 struct first_bytes *first_bytes_begin(struct first_bytes_pool *pool, const struct flow *flow, uint64_t cid,
 				      unsigned client);
 
+/* Whether memory is left for all of a segment; `first`: NULL if nothing is kept of its connection. */
+bool first_bytes_has_room(const struct first_bytes *first, const struct packet *packet);
+
 /* Keeps a segment with payload of endpoint `sender`, which may be `late` (app_flow_is_late()).  False, and it is
  * counted, if no memory is left for all of it. */
 bool first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const struct packet *packet,

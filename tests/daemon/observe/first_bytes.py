@@ -63,6 +63,10 @@ class Capture:
             self.segment(True, DATA, pieces[at][0], self.answered, pieces[at][1])
         self.next += len(data)
 
+    def acknowledge(self):
+        """Without it nothing shows that the server has accepted what was sent."""
+        self.segment(False, ACK, self.answered, self.next)
+
     def answer(self, data=RESPONSE, ack=True):
         self.segment(False, DATA, self.answered, self.next, data)
         self.answered += len(data)
@@ -130,11 +134,13 @@ def fast_open_others(c):
             c.begin(port, *HELLO)
             c.syn(hello(1400)[:1400], accepted)
             c.send(hello(1400)[accepted:], 500)
+            c.acknowledge()
     query = struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"\x01a\0" + struct.pack("!HH", 1, 1)
     for accepted in (0, 1, 10, len(query) + 2):
         c.begin(53, "dns-query")
         c.syn(struct.pack("!H", len(query)) + query, accepted)
         c.send((struct.pack("!H", len(query)) + query)[accepted:])
+        c.acknowledge()
 
 
 def small_segments(c, port):
@@ -163,6 +169,7 @@ def small_segments(c, port):
         c.begin(port, *HELLO)
         c.syn()
         c.send(hello(1700), 450, order)
+        c.acknowledge()
     for lines in (b"\r\n", b"\n\r\n\r\n"):  # RFC 9112 section 2.2
         for size in (1, 100):
             c.begin(port, *EXCHANGE)
