@@ -577,14 +577,15 @@ app_layer_read(struct app_layer *app_layer, const struct app_segment *segment, s
 static void
 app_layer_update_timeout(struct app_layer *app_layer, unsigned app)
 {
+	const struct app_reader *reader = app_protocols[app]->reader;
 	uint64_t next;
 
 	next = app_flow_next_timeout(app_layer->app_flows[app]);
 	if (next < app_layer->next_timeout)
 		app_layer->next_timeout = next;
-	if (app_layer->shared[app] == NULL)
+	if (reader->next_timeout == NULL)
 		return;
-	next = app_protocols[app]->reader->next_timeout(app_layer->shared[app]);
+	next = reader->next_timeout(app_layer->shared[app]);
 	if (next < app_layer->next_timeout)
 		app_layer->next_timeout = next;
 }
@@ -698,7 +699,7 @@ app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint6
 	app_layer->next_timeout = UINT64_MAX;
 	for (unsigned i = 0; i < APP_COUNT; i++) {
 		app_layer_end_holds(app_layer, i, emitter, now, now);
-		if (app_layer->shared[i] != NULL)
+		if (app_protocols[i]->reader->on_time != NULL)
 			app_layer_run_provider_timers(app_layer, i, emitter, now);
 		app_layer_update_timeout(app_layer, i);
 	}

@@ -87,13 +87,14 @@ struct app_reader {
 	uint32_t history_size;	  /* bytes of each direction that are kept to compare retransmissions with: a power of
 				   * two, or 0 */
 	/* Creates what the provider keeps beside the states of connections, NULL if out of memory; frees it; and drops
-	 * its content, because bytes will not be read for a while.  These three and the next four are all set, or all
+	 * its content, because bytes will not be read for a while.  These three and the next one are all set, or all
 	 * NULL. */
 	void *(*open)(const struct app_settings *settings);
 	void (*close)(void *shared);
 	void (*clear)(void *shared);
 	size_t (*shared_size)(const struct app_settings *settings); /* bytes of address space that open() reserves */
-	/* Packet time of the next timeout, UINT64_MAX none; fires the timeouts up to ctx->now, in their order. */
+	/* Packet time of the next timeout, UINT64_MAX none; fires the timeouts up to ctx->now, in their order; counters
+	 * of requests.  All three are set, by a reader with open(), or all NULL. */
 	uint64_t (*next_timeout)(const void *shared);
 	void (*on_time)(struct app_context *ctx);
 	const struct app_request_counters *(*request_counters)(const void *shared);
