@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# SMB 2 and 3 (MS-SMB2): message, body, tables, reader, firing, printing
+# SMB 2 and 3 (MS-SMB2): message, body, tables, sessions, reader, firing, printing
 
 libapps_a_SOURCES += \
 	%D%/smb_app.c \
@@ -18,6 +18,8 @@ libapps_a_SOURCES += \
 	%D%/smb_print.h \
 	%D%/smb_reader.c \
 	%D%/smb_reader.h \
+	%D%/smb_sessions.c \
+	%D%/smb_sessions.h \
 	%D%/smb_status.def \
 	%D%/smb_tables.c \
 	%D%/smb_tables.h

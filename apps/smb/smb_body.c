@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "apps/smb/smb_body.h"
 
+#define SMB_SESSION_FLAG_BINDING 0x01 /* section 2.2.5 */
+
 /* Offsets of a command's fields from the start of the header; 0 if it does not have the field. */
 struct smb_layout {
 	uint16_t structure_size; /* first field of the body; its lowest bit says that a variable part follows */
@@ -98,5 +100,7 @@ smb_body_parse(struct smb_body *body, const struct smb_message *message, struct 
 		return SMB_BODY_CUT;
 	if (response && message->command == SMB_NEGOTIATE)
 		body->dialect = smb_u16(bytes, 68);
+	if (!response && message->command == SMB_SESSION_SETUP)
+		body->binding = (slice_u8(bytes, 66) & SMB_SESSION_FLAG_BINDING) != 0;
 	return smb_body_read(body, layout, bytes, length);
 }

@@ -16,6 +16,7 @@ struct smb_body {
 	uint32_t count;	   /* read, write: bytes */
 	uint16_t dialect;  /* negotiate response */
 	bool has_file;
+	bool binding; /* session setup request: the connection is to be a channel of a session that exists */
 	uint8_t file_id[SMB_FILE_ID_BYTES];
 };
 

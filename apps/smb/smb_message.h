@@ -41,7 +41,8 @@ enum smb_command {
 	SMB_ENCRYPTED = 65535, /* of netobs: the command is not known */
 };
 
-#define SMB_STATUS_PENDING 0x103u
+#define SMB_STATUS_PENDING	   0x103u
+#define SMB_STATUS_MORE_PROCESSING 0xc0000016u
 
 enum smb_kind {
 	SMB_KIND_PLAIN,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "apps/smb/smb_sessions.h"
+
 /* Types of the session service of NetBIOS (RFC 1002 section 4.3.1); SMB on port 445 has the first one only. */
 #define NETBIOS_MESSAGE	  0x00
 #define NETBIOS_REQUEST	  0x81
@@ -182,6 +184,8 @@ smb_on_start(struct app_context *app, unsigned sender, bool beginning)
 
 	memset(ctx.stream, 0, sizeof *ctx.stream);
 	ctx.stream->lost = !beginning;
+	ctx.connection->cid = app->cid;
+	ctx.connection->midstream |= !beginning;
 }
 
 static void
@@ -231,6 +235,14 @@ smb_on_gap(struct app_context *app, unsigned sender, uint32_t length)
 	smb_advance(&ctx, length);
 }
 
+static void
+smb_on_end(struct app_context *app, unsigned sender)
+{
+	struct smb_connection *connection = app->state;
+
+	connection->ended |= (uint8_t)(1u << sender);
+}
+
 static bool
 smb_is_reading(const void *state, unsigned sender)
 {
@@ -243,8 +255,13 @@ smb_is_reading(const void *state, unsigned sender)
 const struct app_reader smb_reader = {
     .state_size = sizeof(struct smb_connection),
     .connections_max = 1024,
+    .open = smb_sessions_open,
+    .close = smb_sessions_close,
+    .clear = smb_sessions_clear,
+    .shared_size = smb_sessions_size,
     .on_start = smb_on_start,
     .on_bytes = smb_on_bytes,
     .on_gap = smb_on_gap,
+    .on_end = smb_on_end,
     .is_reading = smb_is_reading,
 };

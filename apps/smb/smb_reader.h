@@ -38,7 +38,10 @@ struct smb_stream {
 struct smb_connection {
 	struct smb_stream stream[2]; /* by endpoint */
 	struct smb_tables tables;
+	uint64_t cid;	  /* connection id of the flow's endpoint 0; it tells whose the memory is */
 	uint16_t dialect; /* 0 unknown */
+	uint8_t ended;	  /* bit n: the stream of endpoint n has ended */
+	bool midstream;	  /* the connection is not read from its beginning */
 	bool confirmed;	  /* a message was read: damage in a later one does not make it another protocol */
 	bool done;	  /* nothing more is read */
 };

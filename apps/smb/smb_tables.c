@@ -62,8 +62,9 @@ smb_place_rank(enum smb_state state, uint32_t touched)
 	return rank << 32 | touched;
 }
 
-uint8_t
-smb_share_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped)
+/* The entry that gives its place to a new one. */
+static struct smb_share *
+smb_share_place(struct smb_tables *tables, bool *dropped)
 {
 	struct smb_share *share = &tables->share[0];
 
@@ -72,11 +73,30 @@ smb_share_new(struct smb_tables *tables, uint64_t session_id, struct slice path,
 		    smb_place_rank(share->state, share->touched))
 			share = &tables->share[i];
 	*dropped |= share->state > SMB_ENDED;
+	return share;
+}
+
+uint8_t
+smb_share_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped)
+{
+	struct smb_share *share = smb_share_place(tables, dropped);
+
 	*share = (struct smb_share){.session_id = session_id,
 				    .use = ++tables->uses,
 				    .touched = ++tables->clock,
 				    .state = SMB_ASKED};
 	smb_text(share->path, sizeof share->path, path);
+	return (uint8_t)(share - tables->share + 1);
+}
+
+uint8_t
+smb_share_copy(struct smb_tables *tables, const struct smb_share *other, bool *dropped)
+{
+	struct smb_share *share = smb_share_place(tables, dropped);
+
+	*share = *other;
+	share->use = ++tables->uses;
+	share->touched = ++tables->clock;
 	return (uint8_t)(share - tables->share + 1);
 }
 
@@ -89,12 +109,13 @@ smb_share_at(struct smb_tables *tables, uint8_t number, uint32_t use)
 }
 
 uint8_t
-smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id)
+smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id, uint64_t opened)
 {
 	for (uint32_t i = 0; i < SMB_SHARES_MAX; i++) {
 		struct smb_share *share = &tables->share[i];
 
-		if (share->state == SMB_OPEN && share->tree_id == tree_id && share->session_id == session_id) {
+		if (share->state == SMB_OPEN && share->tree_id == tree_id && share->session_id == session_id &&
+		    share->opened <= opened) {
 			share->touched = ++tables->clock;
 			return (uint8_t)(i + 1);
 		}
@@ -103,23 +124,28 @@ smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id)
 }
 
 void
-smb_share_connect(struct smb_tables *tables, struct smb_share *share, uint64_t session_id, uint32_t tree_id)
+smb_share_end(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id, uint64_t opened)
 {
-	uint8_t older = smb_share_find(tables, session_id, tree_id);
+	uint8_t share = smb_share_find(tables, session_id, tree_id, opened);
 
-	if (older != 0)
-		tables->share[older - 1].state = SMB_ENDED;
-	if (share == NULL)
-		return;
+	if (share != 0)
+		tables->share[share - 1].state = SMB_ENDED;
+}
+
+void
+smb_share_connect(struct smb_share *share, uint64_t session_id, uint32_t tree_id, uint64_t opened)
+{
 	share->state = SMB_OPEN;
+	share->opened = opened;
 	share->session_id = session_id;
 	share->tree_id = tree_id;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- files */
 
-uint8_t
-smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped)
+/* The entry that gives its place to a new one. */
+static struct smb_file *
+smb_file_place(struct smb_tables *tables, bool *dropped)
 {
 	struct smb_file *file = &tables->file[0];
 
@@ -128,11 +154,30 @@ smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slice path, 
 		    smb_place_rank(file->state, file->touched))
 			file = &tables->file[i];
 	*dropped |= file->state > SMB_ENDED;
+	return file;
+}
+
+uint8_t
+smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped)
+{
+	struct smb_file *file = smb_file_place(tables, dropped);
+
 	file->session_id = session_id;
 	file->use = ++tables->uses;
 	file->touched = ++tables->clock;
 	file->state = SMB_ASKED;
 	smb_text(file->path, sizeof file->path, path);
+	return (uint8_t)(file - tables->file + 1);
+}
+
+uint8_t
+smb_file_copy(struct smb_tables *tables, const struct smb_file *other, bool *dropped)
+{
+	struct smb_file *file = smb_file_place(tables, dropped);
+
+	*file = *other;
+	file->use = ++tables->uses;
+	file->touched = ++tables->clock;
 	return (uint8_t)(file - tables->file + 1);
 }
 
@@ -145,13 +190,13 @@ smb_file_at(struct smb_tables *tables, uint8_t number, uint32_t use)
 }
 
 uint8_t
-smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES])
+smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES], uint64_t opened)
 {
 	for (uint32_t i = 0; i < SMB_FILES_MAX; i++) {
 		struct smb_file *file = &tables->file[i];
 
 		if (file->state == SMB_OPEN && file->session_id == session_id &&
-		    memcmp(file->id, id, sizeof file->id) == 0) {
+		    memcmp(file->id, id, sizeof file->id) == 0 && file->opened <= opened) {
 			file->touched = ++tables->clock;
 			return (uint8_t)(i + 1);
 		}
@@ -160,22 +205,25 @@ smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[S
 }
 
 void
-smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t session_id,
-	      const uint8_t id[SMB_FILE_ID_BYTES])
+smb_file_end(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES], uint64_t opened)
 {
-	uint8_t older = smb_file_find(tables, session_id, id);
+	uint8_t file = smb_file_find(tables, session_id, id, opened);
 
-	if (older != 0)
-		tables->file[older - 1].state = SMB_ENDED;
-	if (file == NULL)
-		return;
-	file->state = SMB_OPEN;
-	file->session_id = session_id;
-	memcpy(file->id, id, sizeof file->id);
+	if (file != 0)
+		tables->file[file - 1].state = SMB_ENDED;
 }
 
 void
-smb_session_end(struct smb_tables *tables, uint64_t session_id)
+smb_file_open(struct smb_file *file, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES], uint64_t opened)
+{
+	file->state = SMB_OPEN;
+	file->opened = opened;
+	file->session_id = session_id;
+	memcpy(file->id, id, SMB_FILE_ID_BYTES);
+}
+
+void
+smb_tables_end_session(struct smb_tables *tables, uint64_t session_id)
 {
 	for (uint32_t i = 0; i < SMB_SHARES_MAX; i++)
 		if (tables->share[i].state > SMB_ENDED && tables->share[i].session_id == session_id)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * State of an SMB connection: requests that wait for their response, shares, open files.  Bounded: if a table is full,
+ * State of an SMB connection: requests that wait for their response, shares, open files (smb_sessions.h has those of
+ * other connections).  Bounded: if a table is full,
  * the request that has waited longest is dropped, or the share or file that has not been used for longest.
  * Entries are numbered from 1, 0 is none.  The entry of a share or file that is closed, or was refused, stays until its
  * place is needed: requests that were sent before still have its path.
@@ -19,10 +20,15 @@
 
 struct smb_request {
 	uint64_t message_id, session_id, begun, offset;
+	uint64_t opened; /* shares and files that servers had accepted before the request */
 	uint32_t tree_id, count;
 	uint32_t file_use, share_use; /* `use` of the entry at the request: it may hold another file later */
 	uint16_t command;
 	uint8_t file, share; /* 0 none */
+	bool whole;	     /* its fields were captured */
+	bool has_file;	     /* `file_id` is one of the server's */
+	bool binding;	     /* session setup: of a channel */
+	uint8_t file_id[SMB_FILE_ID_BYTES];
 };
 
 enum smb_state {
@@ -34,6 +40,7 @@ enum smb_state {
 
 struct smb_share {
 	uint64_t session_id;
+	uint64_t opened; /* number of the share or file among those that servers have accepted, on all connections */
 	uint32_t tree_id;
 	uint32_t use;	 /* number of the use of the entry */
 	uint32_t touched; /* clock of the tables when it was last used */
@@ -42,7 +49,7 @@ struct smb_share {
 };
 
 struct smb_file {
-	uint64_t session_id;
+	uint64_t session_id, opened; /* likewise */
 	uint32_t use, touched; /* likewise */
 	enum smb_state state;
 	uint8_t id[SMB_FILE_ID_BYTES];
@@ -69,21 +76,28 @@ bool smb_request_take(struct smb_tables *tables, uint64_t message_id, struct smb
 uint8_t smb_share_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped);
 uint8_t smb_file_new(struct smb_tables *tables, uint64_t session_id, struct slice path, bool *dropped);
 
+/* Stores an entry of the tables of another connection likewise. */
+uint8_t smb_share_copy(struct smb_tables *tables, const struct smb_share *other, bool *dropped);
+uint8_t smb_file_copy(struct smb_tables *tables, const struct smb_file *other, bool *dropped);
+
 /* The entry of a request; NULL if none or if the entry holds another share or file now. */
 struct smb_share *smb_share_at(struct smb_tables *tables, uint8_t number, uint32_t use);
 struct smb_file *smb_file_at(struct smb_tables *tables, uint8_t number, uint32_t use);
 
-/* The server has accepted the request and sent the ids.  `share` or `file` is NULL if the request is not known.  An
- * older entry with these ids ends: its end was not captured. */
-void smb_share_connect(struct smb_tables *tables, struct smb_share *share, uint64_t session_id, uint32_t tree_id);
-void smb_file_open(struct smb_tables *tables, struct smb_file *file, uint64_t session_id,
-		   const uint8_t id[SMB_FILE_ID_BYTES]);
+/* The server has accepted the request of `share` or `file` and sent the ids, which no other entry has. */
+void smb_share_connect(struct smb_share *share, uint64_t session_id, uint32_t tree_id, uint64_t opened);
+void smb_file_open(struct smb_file *file, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES], uint64_t opened);
 
-/* Finds an entry that the server has accepted; 0 none. */
-uint8_t smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id);
-uint8_t smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES]);
+/* Finds an entry that the server has accepted, if its number is at most `opened`; 0 none. */
+uint8_t smb_share_find(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id, uint64_t opened);
+uint8_t smb_file_find(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES],
+		      uint64_t opened);
+
+/* Ends the entry that smb_share_find() or smb_file_find() finds. */
+void smb_share_end(struct smb_tables *tables, uint64_t session_id, uint32_t tree_id, uint64_t opened);
+void smb_file_end(struct smb_tables *tables, uint64_t session_id, const uint8_t id[SMB_FILE_ID_BYTES], uint64_t opened);
 
 /* Ends the shares and files of a session that has ended. */
-void smb_session_end(struct smb_tables *tables, uint64_t session_id);
+void smb_tables_end_session(struct smb_tables *tables, uint64_t session_id);
 
 #endif

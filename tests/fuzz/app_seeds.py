@@ -3,7 +3,8 @@
 """app_seeds.py DIRECTORY CAPTURE: seeds of the fuzz targets of application providers, from a capture of Ethernet and IPv4.
 
 A seed has the payloads of one connection as records: a byte of flags (bit 0: from the server, the end with the lower port;
-bit 1: TCP), two bytes of length, the payload.  Each is written whole, without its beginning, and damaged in several ways.
+bit 1: TCP; bit 6: of the other connection), two bytes of length, the payload.  Each is written whole, without its beginning,
+and damaged in several ways; then all connections as two.
 """
 import collections
 import os
@@ -33,11 +34,12 @@ def payloads(path):
 
 def main():
     directory, capture = sys.argv[1:]
-    connections = collections.defaultdict(list)
+    connections, together = collections.defaultdict(list), []
     for connection, flags, payload in payloads(capture):
         connections[connection].append((flags, payload))
+        together.append((flags | list(connections).index(connection) % 2 << 6, payload))
     random.seed(18)
-    for number, records in enumerate(connections.values()):
+    for number, records in enumerate([*connections.values(), together]):
         whole = [bytes([flags]) + struct.pack(">H", len(payload)) + payload for flags, payload in records]
         variants = [b"".join(whole), b"".join(whole[1:]),
                     b"".join(bytes([record[0] | random.choice((4, 8, 16, 32))]) + record[1:] for record in whole)]

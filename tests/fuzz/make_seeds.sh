@@ -29,7 +29,13 @@ pipeline) python3 "$top/tests/fuzz/pipeline_seeds.py" "$directory" ;;
 iscsi) python3 "$top/tests/fuzz/iscsi_seeds.py" "$directory" "$top/tests/captures/iscsi.pcap" ;;
 http) python3 "$top/tests/fuzz/http_seeds.py" "$directory" "$top/tests/captures/http.pcap" ;;
 dns) connections dns dns-tcp home-network ;;
-smb | tls) connections "$target" ;;
+smb)
+	connections smb
+	python3 "$top/tests/apps/smb/channels.py" "$directory/channels.pcap" /dev/null
+	python3 "$top/tests/fuzz/app_seeds.py" "$directory" "$directory/channels.pcap"
+	rm "$directory/channels.pcap"
+	;;
+tls) connections tls ;;
 run) captures python3 "$top/tests/fuzz/run_seeds.py" "$directory" options ;;
 run-flows) captures python3 "$top/tests/fuzz/run_seeds.py" "$directory" flows ;;
 *) captures python3 "$top/tests/fuzz/input_seeds.py" "$target" "$directory" ;;

@@ -3,6 +3,9 @@
 unit_tests += \
 	%D%/test_smb
 
+quick_tests += \
+	%D%/channels.sh
+
 # Real servers and clients.
 all_tests += \
 	%D%/smb.sh

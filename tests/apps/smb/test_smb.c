@@ -12,7 +12,7 @@
 
 #include "apps/smb/smb_args.h"
 #include "apps/smb/smb_names.h"
-#include "apps/smb/smb_reader.h"
+#include "apps/smb/smb_sessions.h"
 #include "flow/flow.h"
 
 #define CLIENT 0
@@ -25,8 +25,13 @@ static uint8_t bytes[70000];
 static uint32_t length; /* of the transport message in `bytes` */
 static uint32_t last;	/* where its last message begins */
 
-static struct smb_connection connection;
+#define CHANNELS 3
+
+static struct smb_connection connection, channels[CHANNELS];
+static struct flow flows[CHANNELS + 1];
 static struct app_context ctx;
+static void *sessions;
+static uint64_t session = SESSION; /* of the messages that are sent */
 static char log_text[20000]; /* one line for each report */
 static unsigned reports;
 static uint64_t anomalies[ANOMALY_COUNT], all_anomalies;
@@ -58,25 +63,50 @@ on_anomaly(void *context, enum anomaly a)
 	all_anomalies++;
 }
 
+/* Sends on another connection of that state; `index` tells the flows apart. */
+static void
+switch_to(struct smb_connection *state, unsigned index)
+{
+	ctx.state = state;
+	ctx.flow = &flows[index];
+	ctx.cid = 2 * index + 1;
+}
+
+/* Begins a connection whose client has an address with that last byte. */
+static void
+begin_connection(struct smb_connection *state, unsigned index, uint8_t client, bool beginning)
+{
+	memset(state, 0, sizeof *state);
+	flows[index] = (struct flow){.kind = FLOW_TCP,
+				     .key = {.addr = {{192, 0, 2, client}, {192, 0, 2, 1}},
+					     .port = {(uint16_t)(40000 + index), 445},
+					     .version = 4}};
+	switch_to(state, index);
+	smb_reader.on_start(&ctx, CLIENT, beginning);
+	smb_reader.on_start(&ctx, SERVER, beginning);
+}
+
 static void
 begin(bool beginning)
 {
-	static struct flow flow = {.kind = FLOW_TCP, .key = {.port = {40000, 445}}};
+	const struct app_settings settings = {.seed = 1, .workers = 1};
 
-	memset(&connection, 0, sizeof connection);
+	if (sessions == NULL)
+		sessions = smb_reader.open(&settings);
+	assert_non_null(sessions);
+	smb_reader.clear(sessions);
 	memset(anomalies, 0, sizeof anomalies);
 	log_text[0] = '\0';
 	reports = 0;
 	all_anomalies = 0;
-	ctx = (struct app_context){.state = &connection,
-				   .flow = &flow,
+	session = SESSION;
+	ctx = (struct app_context){.shared = sessions,
 				   .now = 1000000000,
 				   .server_endpoint = SERVER,
 				   .traced = true,
 				   .on_message = on_message,
 				   .on_anomaly = on_anomaly};
-	smb_reader.on_start(&ctx, CLIENT, beginning);
-	smb_reader.on_start(&ctx, SERVER, beginning);
+	begin_connection(&connection, CHANNELS, 9, beginning);
 }
 
 /* ----------------------------------------------------------------------------------------------------- what is sent */
@@ -113,7 +143,7 @@ add(uint16_t command, uint64_t mid, uint32_t flags, uint32_t status, uint16_t st
 	put(at + 16, flags, 4);
 	put(at + 24, mid, 8);
 	put(at + 36, TREE, 4);
-	put(at + 40, SESSION, 8);
+	put(at + 40, session, 8);
 	put(at + SMB_HEADER_BYTES, structure_size, 2);
 	set_length(at + SMB_HEADER_BYTES + size);
 }
@@ -164,7 +194,7 @@ feed_part(unsigned sender, uint32_t from, uint32_t size)
 
 	assert_non_null(copy);
 	memcpy(copy, bytes + from, size);
-	if (smb_reader.is_reading(&connection, sender))
+	if (smb_reader.is_reading(ctx.state, sender))
 		smb_reader.on_bytes(&ctx, sender, (struct slice){copy, size});
 	free(copy);
 }
@@ -281,6 +311,7 @@ test_state_is_bounded(void **state)
 {
 	(void)state;
 	assert_true(sizeof(struct smb_connection) <= 36 * 1024);
+	assert_true(smb_reader.shared_size(&(struct app_settings){.workers = 1}) <= 3 * 1024 * 1024);
 }
 
 static void
@@ -786,6 +817,375 @@ test_every_byte_damaged(void **state)
 	}
 }
 
+/* ---------------------------------------------------------------------------------------------------- the channels */
+
+/* A session setup of one round, or of two; `asked` is the session of its first request. */
+static void
+set_up(uint64_t mid, uint64_t asked, uint8_t flags, bool two_rounds)
+{
+	uint64_t mine = session;
+
+	session = asked;
+	message(SMB_SESSION_SETUP, mid, 0, 0, 25, 24);
+	put(last + 66, flags, 1);
+	send_message(CLIENT);
+	session = mine;
+	if (two_rounds) {
+		response(SMB_SESSION_SETUP, mid++, SMB_STATUS_MORE_PROCESSING, 9, 8);
+		send_message(SERVER);
+		message(SMB_SESSION_SETUP, mid, 0, 0, 25, 24);
+		put(last + 66, flags, 1);
+		send_message(CLIENT);
+	}
+	response(SMB_SESSION_SETUP, mid, 0, 9, 8);
+	send_message(SERVER);
+}
+
+#define BINDING 1
+
+/* The first channel, with a share and a file. */
+static void
+begin_session(void)
+{
+	begin(true);
+	begin_connection(&channels[0], 0, 10, true);
+	set_up(1, 0, 0, true);
+	connect_share();
+	open_file(4, "a", 7);
+	log_text[0] = '\0';
+}
+
+static void
+answer_close(uint64_t mid, uint32_t status)
+{
+	response(SMB_CLOSE, mid, status, status == 0 ? 60 : 9, status == 0 ? 60 : 8);
+	send_message(SERVER);
+}
+
+static void
+refuse_read(uint64_t mid)
+{
+	response(SMB_READ, mid, 0xc0000203, 9, 8);
+	send_message(SERVER);
+}
+
+static void
+assert_log(const char *wanted)
+{
+	assert_string_equal(log_text, wanted);
+	log_text[0] = '\0';
+}
+
+#define OF_SHARE "[\\\\server\\share] "
+
+/* From whichever address: the names are known from the first request on; what ends or begins on one is so on all. */
+static void
+test_channel_that_is_bound(void **state)
+{
+	(void)state;
+	for (unsigned rounds = 1; rounds <= 2; rounds++) {
+		for (uint8_t client = 10; client <= 11; client++) {
+			begin_session();
+			begin_connection(&channels[1], 1, client, true);
+			set_up(1, session, BINDING, rounds == 2);
+			log_text[0] = '\0';
+			send_read(3, 1, 2, 7);
+			answer_read(3, 1);
+			assert_log("start read " OF_SHARE "[a]  1 2 -1\n"
+				   "done read " OF_SHARE "[a] STATUS_SUCCESS 1 2 1\n");
+			open_file(4, "b", 8);
+			log_text[0] = '\0';
+			switch_to(&channels[0], 0);
+			send_read(5, 1, 2, 8);
+			assert_log("start read " OF_SHARE "[b]  1 2 -1\n");
+			/* Closed on the channel that has not opened it. */
+			send_close(6, 8);
+			answer_close(6, 0);
+			log_text[0] = '\0';
+			answer_read(5, 1);
+			assert_log("done read " OF_SHARE "[b] STATUS_SUCCESS 1 2 3\n");
+			switch_to(&channels[1], 1);
+			send_read(5, 1, 2, 8);
+			send_close(6, 7);
+			answer_close(6, 0);
+			switch_to(&channels[0], 0);
+			send_read(7, 1, 2, 7);
+			assert_log("start read " OF_SHARE "[]  1 2 -1\n"
+				   "start close " OF_SHARE "[a]  0 0 -1\n"
+				   "done close " OF_SHARE "[a] STATUS_SUCCESS 0 0 1\n"
+				   "start read " OF_SHARE "[]  1 2 -1\n");
+			message(SMB_TREE_DISCONNECT, 8, 0, 0, 4, 4);
+			send_message(CLIENT);
+			response(SMB_TREE_DISCONNECT, 8, 0, 4, 4);
+			send_message(SERVER);
+			log_text[0] = '\0';
+			switch_to(&channels[1], 1);
+			send_read(8, 1, 2, 8);
+			assert_log("start read [] []  1 2 -1\n");
+			assert_int_equal(all_anomalies, 0);
+		}
+	}
+}
+
+/* A file is closed on one channel, and its id used again on the other. */
+static void
+test_id_that_is_used_again_on_another_channel(void **state)
+{
+	(void)state;
+	begin_session();
+	begin_connection(&channels[1], 1, 10, true);
+	set_up(1, session, BINDING, true);
+	send_read(3, 1, 2, 7);
+	open_file(4, "new", 7);
+	switch_to(&channels[0], 0);
+	log_text[0] = '\0';
+	send_read(5, 1, 2, 7);
+	assert_log("start read " OF_SHARE "[new]  1 2 -1\n");
+	/* The close of the old one, whose answer comes late, does not end the new one. */
+	send_close(6, 7);
+	switch_to(&channels[1], 1);
+	open_file(7, "newer", 7);
+	switch_to(&channels[0], 0);
+	answer_close(6, 0);
+	log_text[0] = '\0';
+	send_read(8, 1, 2, 7);
+	assert_log("start read " OF_SHARE "[newer]  1 2 -1\n");
+	assert_int_equal(all_anomalies, 0);
+}
+
+/* A session id proves nothing: neither names nor ends of another client's session, whatever the server refuses. */
+static void
+test_foreign_host(void **state)
+{
+	(void)state;
+	for (unsigned beginning = 0; beginning < 2; beginning++) {
+		begin_session();
+		begin_connection(&channels[1], 1, 66, beginning);
+		message(SMB_SESSION_SETUP, 1, 0, 0, 25, 24);
+		put(last + 66, BINDING, 1);
+		send_message(CLIENT);
+		response(SMB_SESSION_SETUP, 1, 0xc0000022, 9, 8);
+		send_message(SERVER);
+		message(SMB_ECHO, 2, 0, 0, 4, 4);
+		send_message(CLIENT);
+		response(SMB_ECHO, 2, 0, 4, 4);
+		send_message(SERVER);
+		log_text[0] = '\0';
+		send_read(3, 1, 2, 7);
+		refuse_read(3);
+		send_close(4, 7);
+		answer_close(4, 0xc0000203);
+		assert_log("start read [] []  1 2 -1\ndone read [] [] STATUS_USER_SESSION_DELETED 0 2 1\n"
+			   "start close [] []  0 0 -1\ndone close [] [] STATUS_USER_SESSION_DELETED 0 0 1\n");
+		message(SMB_LOGOFF, 5, 0, 0, 4, 4);
+		send_message(CLIENT);
+		response(SMB_LOGOFF, 5, 0xc0000203, 9, 8);
+		send_message(SERVER);
+		/* Two requests with one id: the server answers that of the client's own session. */
+		send_read(6, 1, 2, 7);
+		session = 77;
+		answer_read(6, 1);
+		session = SESSION;
+		log_text[0] = '\0';
+		send_read(7, 1, 2, 7);
+		assert_log("start read [] []  1 2 -1\n");
+		/* Names that it asks for do not displace any. */
+		for (uint64_t mid = 100; mid < 200; mid++) {
+			send_create(mid, "evil");
+			response(SMB_CREATE, mid, 0xc0000203, 9, 8);
+			send_message(SERVER);
+		}
+		log_text[0] = '\0';
+		switch_to(&channels[0], 0);
+		send_read(8, 1, 2, 7);
+		assert_log("start read " OF_SHARE "[a]  1 2 -1\n");
+	}
+}
+
+/* Without its setup, the first answer of the server proves that a connection is a channel, and has the names. */
+static void
+test_channel_whose_setup_was_not_captured(void **state)
+{
+	(void)state;
+	for (uint8_t client = 10; client <= 11; client++) {
+		begin_session();
+		begin_connection(&channels[1], 1, client, false);
+		send_read(3, 1, 2, 7);
+		send_read(4, 1, 2, 7);
+		refuse_read(4);
+		answer_read(3, 1);
+		send_read(5, 1, 2, 7);
+		assert_log("start read [] []  1 2 -1\nstart read [] []  1 2 -1\n"
+			   "done read [] [] STATUS_USER_SESSION_DELETED 0 2 1\n"
+			   "done read " OF_SHARE "[a] STATUS_SUCCESS 1 2 3\nstart read " OF_SHARE "[a]  1 2 -1\n");
+	}
+	/* Of a connection that was read from its beginning the setup is missing: is the session the same one? */
+	begin_session();
+	begin_connection(&channels[1], 1, 11, true);
+	send_read(3, 1, 2, 7);
+	answer_read(3, 1);
+	assert_log("start read [] []  1 2 -1\ndone read [] [] STATUS_SUCCESS 1 2 1\n");
+	/* What was opened after the request is not what it is about. */
+	begin_session();
+	begin_connection(&channels[1], 1, 10, false);
+	send_read(3, 1, 2, 8);
+	switch_to(&channels[0], 0);
+	open_file(5, "b", 8);
+	switch_to(&channels[1], 1);
+	log_text[0] = '\0';
+	answer_read(3, 1);
+	assert_non_null(strstr(log_text, "done read " OF_SHARE "[] STATUS_SUCCESS"));
+	/* The server closes a file: that is proof, too. */
+	send_close(4, 8);
+	answer_close(4, 0);
+	switch_to(&channels[0], 0);
+	log_text[0] = '\0';
+	send_read(6, 1, 2, 8);
+	assert_log("start read " OF_SHARE "[]  1 2 -1\n");
+}
+
+static void
+test_end_of_a_session(void **state)
+{
+	(void)state;
+	/* Logoff on the other channel. */
+	begin_session();
+	begin_connection(&channels[1], 1, 11, true);
+	set_up(1, session, BINDING, true);
+	message(SMB_LOGOFF, 3, 0, 0, 4, 4);
+	send_message(CLIENT);
+	response(SMB_LOGOFF, 3, 0, 4, 4);
+	send_message(SERVER);
+	switch_to(&channels[0], 0);
+	log_text[0] = '\0';
+	send_read(5, 1, 2, 7);
+	assert_log("start read [] []  1 2 -1\n");
+
+	/* The server uses the id again, for another client; the first setup, the last or a session with one round. */
+	for (unsigned how = 0; how < 3; how++) {
+		begin_session();
+		begin_connection(&channels[1], 1, 11, true);
+		if (how == 2) {
+			message(SMB_SESSION_SETUP, 2, 0, 0, 25, 24);
+			send_message(CLIENT);
+			response(SMB_SESSION_SETUP, 2, 0, 9, 8);
+			send_message(SERVER);
+		} else {
+			set_up(1, 0, 0, how == 1);
+		}
+		log_text[0] = '\0';
+		send_read(5, 1, 2, 7);
+		switch_to(&channels[0], 0);
+		send_read(5, 1, 2, 7);
+		assert_log("start read [] []  1 2 -1\nstart read [] []  1 2 -1\n");
+	}
+
+	/* Authenticated again on a channel: the same session. */
+	begin_session();
+	begin_connection(&channels[1], 1, 11, true);
+	set_up(1, session, BINDING, true);
+	set_up(3, session, 0, true);
+	log_text[0] = '\0';
+	send_read(5, 1, 2, 7);
+	assert_log("start read " OF_SHARE "[a]  1 2 -1\n");
+
+	/* The first channel ends: the other one has the names.  Both end: nobody has. */
+	smb_reader.on_end(&ctx, CLIENT);
+	smb_reader.on_end(&ctx, SERVER);
+	begin_connection(&channels[2], 2, 10, false);
+	send_read(5, 1, 2, 7);
+	answer_read(5, 1);
+	assert_non_null(strstr(log_text, "done read " OF_SHARE "[a]"));
+	switch_to(&channels[0], 0);
+	smb_reader.on_end(&ctx, CLIENT);
+	smb_reader.on_end(&ctx, SERVER);
+	switch_to(&channels[2], 2);
+	smb_reader.on_end(&ctx, CLIENT);
+	smb_reader.on_end(&ctx, SERVER);
+	begin_connection(&connection, CHANNELS, 10, false);
+	log_text[0] = '\0';
+	send_read(5, 1, 2, 7);
+	answer_read(5, 1);
+	assert_log("start read [] []  1 2 -1\ndone read [] [] STATUS_SUCCESS 1 2 1\n");
+}
+
+/* The same id on another server, port or in another tunnel is another session. */
+static void
+test_session_of_another_server(void **state)
+{
+	(void)state;
+	for (unsigned how = 0; how < 3; how++) {
+		begin_session();
+		begin_connection(&channels[1], 1, 10, false);
+		flows[1].key.addr[SERVER][3] = (uint8_t)(how == 0 ? 2 : 1);
+		flows[1].key.port[SERVER] = how == 1 ? 139 : 445;
+		flows[1].key.address_space = how == 2;
+		send_read(3, 1, 2, 7);
+		answer_read(3, 1);
+		set_up(4, session, BINDING, true);
+		log_text[0] = '\0';
+		send_read(6, 1, 2, 7);
+		assert_log("start read [] []  1 2 -1\n");
+	}
+}
+
+/* The memory of a channel is another connection's. */
+static void
+test_channel_whose_memory_is_used_again(void **state)
+{
+	(void)state;
+	begin_session();
+	begin_connection(&channels[1], 1, 10, true);
+	set_up(1, session, BINDING, true);
+	begin_connection(&channels[0], 2, 66, true);
+	session = 5;
+	set_up(1, 0, 0, true);
+	connect_share();
+	open_file(4, "foreign", 7);
+	switch_to(&channels[1], 1);
+	session = SESSION;
+	log_text[0] = '\0';
+	send_read(5, 1, 2, 7);
+	assert_log("start read " OF_SHARE "[]  1 2 -1\n");
+}
+
+/* More sessions than are known: the one that has not been used for longest has no names any more. */
+static void
+test_sessions_limit(void **state)
+{
+	(void)state;
+	begin_session();
+	begin_connection(&channels[1], 1, 10, true);
+	for (unsigned i = 1; i < SMB_SESSIONS_MAX; i++) {
+		session = i;
+		set_up(2 * i, 0, 0, true);
+		log_text[0] = '\0';
+	}
+	assert_int_equal(all_anomalies, 0);
+	session = SMB_SESSIONS_MAX;
+	set_up(2 * SMB_SESSIONS_MAX, 0, 0, true);
+	assert_int_equal(anomalies[ANOMALY_SMB_FILES_LIMIT], 1);
+	session = SESSION;
+	switch_to(&channels[0], 0);
+	log_text[0] = '\0';
+	send_read(5, 1, 2, 7);
+	assert_log("start read [] []  1 2 -1\n");
+	/* Channels. */
+	begin_session();
+	for (unsigned i = 0; i < SMB_CHANNELS_MAX; i++) {
+		static struct smb_connection many[SMB_CHANNELS_MAX];
+
+		begin_connection(&many[i], 1, 10, true);
+		ctx.cid = many[i].cid = 1000 + i;
+		assert_int_equal(anomalies[ANOMALY_SMB_FILES_LIMIT], 0);
+		set_up(1, session, BINDING, true);
+	}
+	assert_int_equal(anomalies[ANOMALY_SMB_FILES_LIMIT], 1);
+	log_text[0] = '\0';
+	send_read(5, 1, 2, 7);
+	assert_log("start read [] []  1 2 -1\n");
+}
+
 int
 main(void)
 {
@@ -812,7 +1212,18 @@ main(void)
 	    cmocka_unit_test(test_other_messages),
 	    cmocka_unit_test(test_not_smb),
 	    cmocka_unit_test(test_every_byte_damaged),
+	    cmocka_unit_test(test_channel_that_is_bound),
+	    cmocka_unit_test(test_id_that_is_used_again_on_another_channel),
+	    cmocka_unit_test(test_foreign_host),
+	    cmocka_unit_test(test_channel_whose_setup_was_not_captured),
+	    cmocka_unit_test(test_end_of_a_session),
+	    cmocka_unit_test(test_session_of_another_server),
+	    cmocka_unit_test(test_channel_whose_memory_is_used_again),
+	    cmocka_unit_test(test_sessions_limit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	smb_reader.close(sessions);
+	return failed;
 }
