@@ -597,17 +597,31 @@ daemon_log_no_connection(const struct daemon_state *state)
 			   (unsigned long long)totals.observed.frames);
 }
 
-/* Logs the connections of which an application provider has read nothing. */
+/* Logs what is missing because of how the capture was taken. */
 static void
-daemon_log_unread(const struct daemon_state *state)
+daemon_log_uncaptured(const struct daemon_state *state)
 {
-	for (unsigned i = 0; i < APP_COUNT; i++) {
-		uint64_t unread = stats_unread(state->workers, i);
+	struct stats_totals totals;
 
-		if (unread != 0)
+	for (unsigned i = 0; i < APP_COUNT; i++) {
+		struct app_flow_counters c = stats_app_flows(state->workers, i);
+
+		if (c.unread != 0)
 			log_notice("connections on %s ports not read, because their beginning or one direction is not "
-				   "captured: %llu", app_protocols[i]->name, (unsigned long long)unread);
+				   "captured: %llu", app_protocols[i]->name, (unsigned long long)c.unread);
+		if (c.cut != 0)
+			log_notice("%s packets whose end the snapshot length has cut off: %llu", app_protocols[i]->name,
+				   (unsigned long long)c.cut);
 	}
+	stats_collect(state->workers, &totals);
+	if (totals.flows.one_way != 0)
+		log_notice("connections of which only one direction is captured: %llu",
+			   (unsigned long long)totals.flows.one_way);
+	if (totals.observed.closed_tunnels != 0 || totals.flows.tunnel_streams != 0)
+		log_notice("tunnels that are not unpacked, so that connections inside them are not observed: %llu "
+			   "packets, %llu UDP streams",
+			   (unsigned long long)totals.observed.closed_tunnels,
+			   (unsigned long long)totals.flows.tunnel_streams);
 }
 
 /* Logs what a replay observed, if nothing else shows it: no printer, no summary, no tracer. */
@@ -641,7 +655,7 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 		return;
 	workers_log_unmatched_prefixes(state->workers);
 	daemon_log_no_connection(state);
-	daemon_log_unread(state);
+	daemon_log_uncaptured(state);
 	daemon_log_observed(state);
 }
 

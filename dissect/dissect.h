@@ -25,6 +25,13 @@ void dissect_frame(const struct frame *frame, struct packet *packet);
  * frame. */
 void dissect_inner(const struct packet *outer, struct packet *inner);
 
+/* Whether the packet is that of a tunnel that is not unpacked: ESP, IPComp, L2TP, GRE with other content than frames
+ * and IP packets; or of another one that the caller has not unpacked. */
+bool dissect_is_closed_tunnel(const struct packet *packet);
+
+/* Whether UDP datagrams to this port are packets of a tunnel that is not unpacked. */
+bool dissect_port_is_of_closed_tunnel(uint16_t port);
+
 /* Dissects a reassembled datagram: the link layer comes from its `last` fragment, the IP layer from the `first`;
  * `captured` of its `wire` payload bytes are captured.  The packet refers to the last fragment's frame and to
  * `bytes`. */

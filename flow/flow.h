@@ -104,6 +104,8 @@ struct flow_counters {
 	uint64_t midstream;	     /* flows whose beginning was not captured */
 	uint64_t duplicate_segments; /* TCP segments that were captured twice or duplicated by the network */
 	uint64_t reordered_segments; /* TCP segments captured after segments that were sent later */
+	uint64_t one_way;	     /* TCP connections and SCTP associations of which one direction was not captured */
+	uint64_t tunnel_streams;     /* UDP streams to the port of a tunnel that is not unpacked */
 	uint64_t longest_probe;	     /* longest hash probe so far: slots from a new flow's home slot to the free slot
 				   * behind its probe sequence, both included */
 };
@@ -192,6 +194,10 @@ void flow_table_run_timers(struct flow_table *table, uint64_t now);
 /* Removes all flows without events, as at the end of a capture file.  Connections whose records are kept are reported
  * with RECORD_CAPTURE_END (flow/record/flow_record.h). */
 void flow_table_clear(struct flow_table *table);
+
+/* The input has ended: counts what was not captured of the connections that are open, as of those that have been
+ * removed. */
+void flow_table_count_open(struct flow_table *table);
 
 /* Index of a flow in the table: at least 1 and at most the limit of flows; never that of another flow in the table. */
 uint32_t flow_table_index(const struct flow_table *table, const struct flow *flow);

@@ -518,6 +518,7 @@ app_layer_read_first(struct app_layer *app_layer, struct first_bytes *first, con
 		emitter_set_moment(report->emitter, first->segments[i].packet_id, ctx->now);
 		ctx->late = first->segments[i].late;
 		ctx->kept = true;
+		app_flow_count_cut(app_layer->app_flows[report->app], &packet);
 		needed = app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, &packet,
 				       first->segments[i].sender, ctx);
 	}
@@ -539,6 +540,7 @@ app_layer_read_segment(struct app_layer *app_layer, const struct app_segment *se
 	if (first != NULL && !app_layer_read_first(app_layer, first, segment, report, ctx))
 		return false;
 	ctx->late = app_flow_is_late(segment->flow, segment->packet, segment->sender);
+	app_flow_count_cut(app_layer->app_flows[report->app], segment->packet);
 	return app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, segment->packet, segment->sender,
 			     ctx);
 }
@@ -570,6 +572,7 @@ app_layer_read(struct app_layer *app_layer, const struct app_segment *segment, s
 		segment->flow->app = FLOW_APP_NONE;
 		return false;
 	}
+	app_flow_count_cut(app_layer->app_flows[report->app], segment->packet);
 	app_flow_feed_datagram(report->protocol->reader, segment->packet, segment->sender, &ctx);
 	return true;
 }

@@ -121,6 +121,7 @@ observer_end_input(struct observer *o)
 		tcp_flush_deferred(o->flows);
 		app_layer_end_input(o->app_layer, o->emitter, o->clock.now);
 		flow_table_end_records(o->flows);
+		flow_table_count_open(o->flows);
 	}
 	o->input_ended = true;
 }
@@ -185,6 +186,8 @@ observe_packets(struct observer *o, struct packet_work *work)
 		o->inner.inside_duplicate = work->duplicate;
 		work = observe_packet(o, &o->inner, false);
 	}
+	if (work != NULL)
+		o->counters.closed_tunnels += dissect_is_closed_tunnel(&work->packet);
 }
 
 void

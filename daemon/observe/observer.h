@@ -37,6 +37,7 @@ struct observe_counters {
 	uint64_t packets;	      /* IP and ARP packets, inner ones included */
 	uint64_t tcp_segments;	      /* of these, TCP segments */
 	uint64_t truncated;	      /* packets truncated by the snapshot length */
+	uint64_t closed_tunnels;      /* packets of tunnels that are not unpacked, UDP ones not included */
 	uint64_t loopback_duplicates; /* outgoing copies of loopback frames, skipped */
 	uint64_t lower_duplicates;    /* duplicates of lower devices, skipped */
 	uint64_t backward_frames;     /* frames older than a frame before them */

@@ -91,6 +91,17 @@ const struct counter_row counters_table[] = {
 	{.group = "", .name = "truncated", FIELD(observed.truncated), .metric = "truncated_packets_total",
 	 .help = "Packets truncated by the snapshot length.",
 	 .advice = "Arguments that lie behind the end are unknown, and streams have gaps: increase --snapshot-length."},
+	{.group = "tunnel.", .name = "closed-packets", FIELD(observed.closed_tunnels), IF_USED(observed.closed_tunnels),
+	 .metric = "closed_tunnel_packets_total",
+	 .help = "Packets of tunnels that are not unpacked: of all kinds with --no-inner, and ESP, IPComp, L2TP, GRE "
+		 "with other content than frames and IP packets.",
+	 .advice = "Connections inside them are not observed: capture at an end of the tunnel."},
+	{.group = "tunnel.", .name = "closed-streams", FIELD(flows.tunnel_streams), IF_USED(flows.tunnel_streams),
+	 .metric = "closed_tunnel_streams_total",
+	 .help = "UDP streams that have ended, or were open at the end of the run, to the port of a tunnel that is not "
+		 "unpacked: CAPWAP (5247), ESP (4500), GRE (4754), GTP-U (2152), GUE (6080), L2TP (1701), LISP (4341), "
+		 "MPLS (6635), Teredo (3544), TZSP (37008), VXLAN on port 8472, VXLAN-GPE (4790), WireGuard (51820).",
+	 .advice = "As for tunnel.closed-packets."},
 	{.group = "", .name = "loopback-copies", FIELD(observed.loopback_duplicates), .metric = "copied_frames_total",
 	 .label = "kind", .label_value = "loopback",
 	 .metric_help = "Frames ignored because they were captured twice, by kind of copy.",
@@ -214,6 +225,12 @@ const struct counter_row counters_table[] = {
 	{.group = "flow.", .name = "midstream", FIELD(flows.midstream), .metric = "connections_midstream_total",
 	 .help = "Connections picked up in mid-stream.",
 	 .advice = "Their beginning was not captured: they are older than netobsd, or frames were dropped."},
+	{.group = "flow.", .name = "one-way", FIELD(flows.one_way), IF_USED(flows.one_way),
+	 .metric = "connections_one_way_total",
+	 .help = "TCP connections and SCTP associations that have ended, or were open at the end of the run, and of "
+		 "which only one direction was captured, although the other one exists.",
+	 .advice = "A filter, a mirror port or an asymmetric route leaves the other direction out: what needs both, "
+		   "such as latencies and most messages of application protocols, is not known."},
 	{.group = "flow.", .name = "duplicate-segments", FIELD(flows.duplicate_segments),
 	 IF_USED(flows.duplicate_segments), .metric = "tcp_duplicate_segments_total",
 	 .help = "TCP segments that were captured twice or that the network duplicated; they change no connection.",
@@ -385,6 +402,12 @@ const struct counter_row counters_table[] = {
 	 .help = "Like conversation.evicted, connections of which not both ends had sent a complete message: at most "
 		 "half of all may be, and an eighth of clients with one /24 of IPv4 or one /64 of IPv6 addresses.",
 	 .advice = "Many of them: probably a flood of connections to the port of the protocol."},
+
+	{.group = "conversation.", .name = "cut", FIELD(app_flows.cut), IF_USED(app_flows.cut), EXPORTED(WITH_APPS),
+	 .metric = "conversations_cut_packets_total",
+	 .help = "Segments and datagrams that an application provider read and whose end the snapshot length has cut "
+		 "off.",
+	 .advice = "Messages are missing, or some of their fields are: increase --snapshot-length."},
 
 	{.group = "stream.", .name = "bytes", FIELD(streams.bytes), OF_APPS,
 	 .metric = "stream_bytes_total", .help = "Bytes of connections that an application provider read in order."},

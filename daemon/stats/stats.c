@@ -181,19 +181,19 @@ stats_collect(struct workers *workers, struct stats_totals *totals)
 		totals->closed = record_ring_counters(workers->closed);
 }
 
-uint64_t
-stats_unread(const struct workers *workers, unsigned app)
+struct app_flow_counters
+stats_app_flows(const struct workers *workers, unsigned app)
 {
-	uint64_t unread = 0;
+	struct app_flow_counters totals = {0};
 
 	for (unsigned i = 0; i < workers->count; i++) {
 		const struct worker *worker = &workers->worker[i];
 
 		fair_lock_acquire(worker->lock);
-		unread += app_flow_table_counters(observer_app_layer(worker->observer)->app_flows[app])->unread;
+		STATS_ADD(&totals, app_flow_table_counters(observer_app_layer(worker->observer)->app_flows[app]));
 		fair_lock_release(worker->lock);
 	}
-	return unread;
+	return totals;
 }
 
 void

@@ -76,8 +76,8 @@ struct stats_totals {
 /* Fills `*totals` with up-to-date sums. */
 void stats_collect(struct workers *workers, struct stats_totals *totals);
 
-/* app_flows.unread of one application provider. */
-uint64_t stats_unread(const struct workers *workers, unsigned app);
+/* Counters of one application provider. */
+struct app_flow_counters stats_app_flows(const struct workers *workers, unsigned app);
 
 /* Adds the connections by state; `counters` has one element per worker. */
 void stats_add_states(const struct workers *workers, const struct state_counter *counters, struct stats_totals *totals);

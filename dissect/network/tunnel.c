@@ -93,6 +93,48 @@ dissect_udp_tunnel(struct packet *packet)
 		dissect_geneve(packet);
 }
 
+bool
+dissect_is_closed_tunnel(const struct packet *packet)
+{
+	if (packet->inner != INNER_NONE)
+		return true;
+	if ((packet->network != NETWORK_IPV4 && packet->network != NETWORK_IPV6) ||
+	    packet->transport != TRANSPORT_NONE || packet_is_dropped(packet) || packet->payload.wire == 0)
+		return false;
+	switch (packet->ip.protocol) {
+	case PROTOCOL_GRE:
+	case PROTOCOL_ESP:
+	case PROTOCOL_IPCOMP:
+	case PROTOCOL_L2TP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool
+dissect_port_is_of_closed_tunnel(uint16_t port)
+{
+	switch (port) {
+	case 1701:  /* L2TP */
+	case 2152:  /* GTP-U */
+	case 3544:  /* Teredo */
+	case 4341:  /* LISP */
+	case 4500:  /* ESP in UDP */
+	case 4754:  /* GRE in UDP */
+	case 4790:  /* VXLAN-GPE */
+	case 5247:  /* CAPWAP */
+	case 6080:  /* GUE */
+	case 6635:  /* MPLS in UDP */
+	case 8472:  /* VXLAN, default of Linux */
+	case 37008: /* TZSP */
+	case 51820: /* WireGuard */
+		return true;
+	default:
+		return false;
+	}
+}
+
 void
 dissect_inner(const struct packet *outer, struct packet *inner)
 {

@@ -42,6 +42,7 @@ struct app_flow_counters {
 				       * not captured */
 	uint64_t evicted;	      /* confirmed app flows that were evicted */
 	uint64_t evicted_unconfirmed; /* likewise, unconfirmed ones */
+	uint64_t cut;		      /* segments and datagrams read whose end the snapshot length has cut off */
 };
 
 /* A table of a worker's share in reader->connections_max.  `reader` and `pool` are borrowed.  NULL if out of memory. */
@@ -76,6 +77,9 @@ void app_flow_table_clear(struct app_flow_table *table);
 
 /* A connection is counted as one of which no message is read; a message of it was read after all. */
 void app_flow_count_unread(struct app_flow_table *table, bool unread);
+
+/* Counts a segment or datagram that is read if its end is not captured. */
+void app_flow_count_cut(struct app_flow_table *table, const struct packet *packet);
 
 const struct app_flow_counters *app_flow_table_counters(const struct app_flow_table *table);
 

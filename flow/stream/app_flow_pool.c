@@ -91,6 +91,12 @@ app_flow_count_unread(struct app_flow_table *table, bool unread)
 		table->counters.unread--;
 }
 
+void
+app_flow_count_cut(struct app_flow_table *table, const struct packet *packet)
+{
+	table->counters.cut += packet->payload.captured < packet->payload_wire;
+}
+
 const struct app_flow_counters *
 app_flow_table_counters(const struct app_flow_table *table)
 {

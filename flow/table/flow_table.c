@@ -201,6 +201,7 @@ flow_table_remove_flow(struct flow_table *table, struct flow *flow)
 {
 	flow_index index = flow_index_of(table, flow);
 
+	flow_count_uncaptured(table, flow);
 	record_drop(table, flow);
 	wheel_remove(table, index);
 	evict_list_remove(table, index);

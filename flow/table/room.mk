@@ -9,4 +9,5 @@ libflow_a_SOURCES += \
 	%D%/slots.c \
 	%D%/slots.h \
 	%D%/table_internal.h \
-	%D%/timer_wheel.c
+	%D%/timer_wheel.c \
+	%D%/uncaptured.c

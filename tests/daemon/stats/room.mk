@@ -6,5 +6,8 @@ unit_tests += \
 quick_tests += \
 	%D%/manual_tables.sh
 
+check_tests += \
+	%D%/uncaptured.sh
+
 EXTRA_PROGRAMS += %D%/manual_tables
 %D%/manual_tables.log: %D%/manual_tables
