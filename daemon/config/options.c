@@ -40,7 +40,7 @@ const struct option_row options_table[] = {
 	 .help = "write the frames to NUMBER captures, each connection whole in one of them, and exit"},
 	{.name = "write", .short_name = 'w', .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_string,
 	 .argument = "PREFIX", FIELD(write_prefix),
-	 .help = "the captures of --split are PREFIX-0001-of-0007.pcap and so on"},
+	 .help = "the captures of --split are PREFIX-0001-of-0007.pcapng and so on"},
 	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_wait_tracer,
 	 .argument = "SECONDS", .optional = true, .min = 0.001, .max = 31536000,
 	 .help = "start reading when a tracer has enabled its probes, or after SECONDS"},

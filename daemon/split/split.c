@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pcap/pcap.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "daemon/split/split_files.h"
 #include "daemon/split/split_groups.h"
 #include "daemon/split/split_keys.h"
+#include "dissect/dissect.h"
 
 /* What the child reports, in memory that both processes share. */
 struct split_report {
@@ -47,7 +47,6 @@ struct split_child {
 	struct split_dissector *dissector;
 	struct split_files *files;
 	unsigned count; /* captures */
-	int link_type;	/* of all frames */
 	struct split_report *report;
 	bool failed;
 };
@@ -56,23 +55,6 @@ static bool
 split_log_out_of_memory(void)
 {
 	log_error("out of memory");
-	return false;
-}
-
-static const char *
-split_link_name(int link_type)
-{
-	const char *name = pcap_datalink_val_to_name(link_type);
-
-	return name != NULL ? name : "without a name";
-}
-
-static bool
-split_log_link_types(int first, int other)
-{
-	log_error("the input has frames of the link types %s and %s, and a pcap file has one link type: split a file "
-		  "of each",
-		  split_link_name(first), split_link_name(other));
 	return false;
 }
 
@@ -94,11 +76,6 @@ split_join_frame(void *context, const struct frame *frame, uint64_t now)
 
 	if (child->failed)
 		return;
-	if (frame->dlt != child->link_type) {
-		split_log_link_types(child->link_type, frame->dlt);
-		split_fail(child);
-		return;
-	}
 	frame_tally_add(&child->first, frame->caplen, frame->len, now);
 	child->end = now;
 	split_keys_of_frame(child->dissector, frame, now, &keys);
@@ -231,19 +208,16 @@ split_confine(struct split_child *child)
 	       landlock_enter();
 }
 
-/* A pcap file has one link type: that of the first interface.  Interfaces behind the first frame are checked with their
- * frames. */
+/* Captures without frames have the link type of the first interface whose frames are observed. */
 static bool
-split_check_link_types(struct split_child *child)
+split_begin_files(struct split_child *child)
 {
-	size_t count;
+	size_t count, i = 0;
 	const int *types = input_link_types(child->workers->worker[0].input, &count);
 
-	child->link_type = types[0];
-	for (size_t i = 1; i < count; i++)
-		if (types[i] != types[0])
-			return split_log_link_types(types[0], types[i]);
-	return true;
+	while (i + 1 < count && !dissect_link_supported(types[i]))
+		i++;
+	return split_files_begin(child->files, types[i]);
 }
 
 static bool
@@ -293,7 +267,7 @@ split_run_passes(struct split_child *child)
 	enum input_result result;
 
 	if (!split_open(child) || !split_confine(child) || !workers_start_inputs(child->workers) ||
-	    !split_check_link_types(child) || !split_files_begin(child->files, child->link_type))
+	    !split_begin_files(child))
 		return INPUT_FAILED;
 	result = split_read(child);
 	if (result == INPUT_FAILED || !split_write(child))
@@ -376,8 +350,8 @@ split_log_result(const struct config *config, const struct split_report *report,
 		least = n < least ? n : least;
 		most = n > most ? n : most;
 	}
-	log_notice("split %llu frames into %u captures %s-*-of-%04u.pcap, the smallest of %llu frames, the largest of "
-		   "%llu; %s.json lists them",
+	log_notice("split %llu frames into %u captures %s-*-of-%04u.pcapng, the smallest of %llu frames, the largest "
+		   "of %llu; %s.json lists them",
 		   (unsigned long long)frames, count, config->write_prefix, count, (unsigned long long)least,
 		   (unsigned long long)most, config->write_prefix);
 }

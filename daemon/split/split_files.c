@@ -3,18 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "daemon/base/array.h"
 #include "daemon/base/log.h"
 #include "paths/output_path.h"
 #include "paths/unit_clause.h"
-
-#define NANOSECONDS 1000000000u
+#include "recorder/format/capture_writer.h"
 
 /* The longest frame that libpcap accepts (MAXIMUM_SNAPLEN). */
 #define SNAPSHOT_LENGTH 262144
@@ -25,10 +24,13 @@
 /* Most names that are tried for a temporary file: others may be left of processes that were killed. */
 #define NAMES_TRIED 100u
 
-/* The seconds of a pcap file have 32 bits: until February 2106. */
-#define SECONDS_END (UINT64_C(1) << 32)
-
 enum { WRITE_BUFFER = 65536 };
+
+/* An interface of the input.  Equal ones of several files are one. */
+struct split_interface {
+	char name[sizeof((struct interface *)0)->name];
+	int dlt;
+};
 
 struct split_file {
 	char *name, *temporary_name; /* as given, with the directory */
@@ -36,13 +38,21 @@ struct split_file {
 	int fd;		     /* -1: not open */
 	bool created;	     /* it exists, under one of the names */
 	bool named;	     /* it exists under its name */
-	pcap_dumper_t *dump; /* NULL: not begun, or ended */
+	FILE *stream;		       /* NULL: not begun, or ended */
+	struct capture_writer *writer; /* likewise */
+	unsigned *interfaces; /* by number in `split_files`: 1 + number in this file, 0: it has no frame of it */
+	size_t interface_count, interface_capacity;
+	unsigned latest; /* number in this file, of the latest frame */
 };
 
 struct split_files {
 	int directory;
 	struct split_file manifest;
-	pcap_t *pcap;
+	struct split_interface *interfaces;
+	size_t interface_count, interface_capacity;
+	const struct interface *latest; /* of the latest frame, whose number is `latest_number` */
+	int latest_dlt;
+	size_t latest_number;
 	struct split_file_counters *counters;
 	const struct split_file *failed; /* file that could not be written, NULL none */
 	int error;			 /* why, an errno value */
@@ -146,7 +156,7 @@ split_files_create_all(struct split_files *files, const char *prefix)
 	if (!split_file_create(&files->manifest))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
-		if (asprintf(&files->file[i].name, "%s-%04u-of-%04u.pcap", prefix, i + 1, count) < 0) {
+		if (asprintf(&files->file[i].name, "%s-%04u-of-%04u.pcapng", prefix, i + 1, count) < 0) {
 			files->file[i].name = NULL;
 			log_error("out of memory");
 			return false;
@@ -189,53 +199,121 @@ split_file_log_error(const struct split_file *file)
 	return false;
 }
 
+/* The sink of the writer. */
 static bool
-split_file_begin(struct split_file *file, pcap_t *pcap)
+split_file_take_bytes(void *context, const void *bytes, size_t size)
 {
-	FILE *stream = fdopen(file->fd, "w");
+	const struct split_file *file = context;
 
-	if (stream == NULL)
+	return fwrite(bytes, 1, size, file->stream) == size;
+}
+
+static bool
+split_file_begin(struct split_file *file, int link_type)
+{
+	const struct byte_sink sink = {.write = split_file_take_bytes, .context = file};
+
+	file->stream = fdopen(file->fd, "w");
+	if (file->stream == NULL)
 		return split_file_log_error(file);
 	file->fd = -1;
-	setvbuf(stream, NULL, _IOFBF, WRITE_BUFFER);
-	file->dump = pcap_dump_fopen(pcap, stream);
-	if (file->dump != NULL)
-		return true;
-	log_error("cannot write %s: %s", file->temporary_name, pcap_geterr(pcap));
-	fclose(stream);
-	return false;
+	setvbuf(file->stream, NULL, _IOFBF, WRITE_BUFFER);
+	file->writer = capture_writer_new(CAPTURE_PCAPNG, link_type, SNAPSHOT_LENGTH, &sink);
+	if (file->writer == NULL) {
+		log_error("out of memory");
+		return false;
+	}
+	return capture_writer_begin(file->writer) || split_file_log_error(file);
 }
 
 bool
 split_files_begin(struct split_files *files, int link_type)
 {
-	files->pcap =
-	    pcap_open_dead_with_tstamp_precision(link_type, SNAPSHOT_LENGTH, PCAP_TSTAMP_PRECISION_NANO);
-	if (files->pcap == NULL) {
-		log_error("out of memory");
-		return false;
-	}
 	for (unsigned i = 0; i < files->count; i++)
-		if (!split_file_begin(&files->file[i], files->pcap))
+		if (!split_file_begin(&files->file[i], link_type))
 			return false;
 	return true;
 }
 
-/* Writes a record; libpcap does not report errors.  Returns an errno value, 0 on success. */
+/* Adds an interface of the input. */
+static bool
+split_files_add_interface(struct split_files *files, const struct frame *frame)
+{
+	struct split_interface *added;
+	void *array = files->interfaces;
+
+	if (!array_reserve_one(&array, files->interface_count, &files->interface_capacity, sizeof *added))
+		return false;
+	files->interfaces = array;
+	added = &files->interfaces[files->interface_count++];
+	memcpy(added->name, frame->interface->name, sizeof added->name);
+	added->dlt = frame->dlt;
+	return true;
+}
+
+/* Sets the number of the frame's interface in the input.  False if out of memory. */
+static bool
+split_files_find_interface(struct split_files *files, const struct frame *frame)
+{
+	size_t i = 0;
+
+	if (frame->interface == files->latest && frame->dlt == files->latest_dlt)
+		return true;
+	while (i < files->interface_count && (files->interfaces[i].dlt != frame->dlt ||
+					      strcmp(files->interfaces[i].name, frame->interface->name) != 0))
+		i++;
+	if (i == files->interface_count && !split_files_add_interface(files, frame))
+		return false;
+	files->latest = frame->interface;
+	files->latest_dlt = frame->dlt;
+	files->latest_number = i;
+	return true;
+}
+
+/* An error of the writer: its own is want of memory. */
+static int
+split_file_error(const struct split_file *file)
+{
+	if (capture_writer_error(file->writer) != NULL)
+		return ENOMEM;
+	return errno != 0 ? errno : EIO;
+}
+
+/* Sets `latest` to interface `number` of the input.  Returns an errno value, 0 on success. */
+static int
+split_file_set_interface(struct split_file *file, const struct split_interface *interface, size_t number)
+{
+	const struct written_interface written = {
+	    .name = interface->name, .dlt = interface->dlt, .snaplen = SNAPSHOT_LENGTH};
+
+	while (file->interface_count <= number) {
+		void *array = file->interfaces;
+
+		if (!array_reserve_one(&array, file->interface_count, &file->interface_capacity,
+				       sizeof *file->interfaces))
+			return ENOMEM;
+		file->interfaces = array;
+		file->interfaces[file->interface_count++] = 0;
+	}
+	if (file->interfaces[number] == 0) {
+		errno = 0;
+		if (!capture_writer_add_interface(file->writer, &written, &file->latest))
+			return split_file_error(file);
+		file->interfaces[number] = file->latest + 1;
+	}
+	file->latest = file->interfaces[number] - 1;
+	return 0;
+}
+
+/* Writes a frame of the latest interface.  Returns an errno value, 0 on success. */
 static int
 split_file_write(struct split_file *file, const uint8_t *data, uint32_t caplen, uint32_t len, uint64_t now)
 {
-	struct pcap_pkthdr header = {.caplen = caplen, .len = len};
+	const struct written_frame written = {
+	    .interface = file->latest, .ts = now, .data = data, .caplen = caplen, .len = len, .pid = -1};
 
-	if (now / NANOSECONDS >= SECONDS_END)
-		return EOVERFLOW;
-	header.ts.tv_sec = (time_t)(now / NANOSECONDS);
-	header.ts.tv_usec = (suseconds_t)(now % NANOSECONDS);
 	errno = 0;
-	pcap_dump((u_char *)file->dump, &header, data);
-	if (ferror(pcap_dump_file(file->dump)) == 0)
-		return 0;
-	return errno != 0 ? errno : EIO;
+	return capture_writer_add_frame(file->writer, &written) ? 0 : split_file_error(file);
 }
 
 static bool
@@ -253,20 +331,21 @@ split_files_write(struct split_files *files, unsigned index, const struct frame 
 {
 	struct split_file_counters *counters = &files->counters[index];
 	struct split_file *file = &files->file[index];
+	int error = ENOMEM;
 
 	counters->frames++;
 	counters->last = now;
-	return split_files_check(files, file, split_file_write(file, frame->data, frame->caplen, frame->len, now));
+	if (split_files_find_interface(files, frame))
+		error = split_file_set_interface(file, &files->interfaces[files->latest_number], files->latest_number);
+	if (error == 0)
+		error = split_file_write(file, frame->data, frame->caplen, frame->len, now);
+	return split_files_check(files, file, error);
 }
 
 void
 split_files_log_error(const struct split_files *files)
 {
-	if (files->failed != NULL && files->error == EOVERFLOW)
-		log_error("cannot write %s: a time stamp is later than February 2106, where the time of pcap files "
-			  "ends",
-			  files->failed->temporary_name);
-	else if (files->failed != NULL)
+	if (files->failed != NULL)
 		log_error("cannot write %s: %s", files->failed->temporary_name, strerror(files->error));
 }
 
@@ -275,16 +354,15 @@ static int
 split_file_end(struct split_file *file, struct split_file_counters *counters, uint64_t now)
 {
 	static const uint8_t nothing[1];
-	FILE *stream = pcap_dump_file(file->dump);
+	static const struct written_statistics none;
 	int error = 0;
 
 	if (counters->frames > 0 && counters->last != now)
 		error = split_file_write(file, nothing, 0, 0, now);
-	if (error == 0 && fflush(stream) != 0)
-		error = errno;
-	counters->bytes = error == 0 ? (uint64_t)ftello(stream) : 0;
-	pcap_dump_close(file->dump);
-	file->dump = NULL;
+	errno = 0;
+	if (error == 0 && (!capture_writer_end(file->writer, &none) || fflush(file->stream) != 0))
+		error = split_file_error(file);
+	counters->bytes = error == 0 ? (uint64_t)ftello(file->stream) : 0;
 	return error;
 }
 
@@ -359,8 +437,10 @@ split_file_rename(struct split_file *file)
 static void
 split_file_free(struct split_file *file)
 {
-	if (file->dump != NULL)
-		pcap_dump_close(file->dump);
+	capture_writer_free(file->writer);
+	if (file->stream != NULL)
+		fclose(file->stream);
+	free(file->interfaces);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->temporary_name);
@@ -373,8 +453,7 @@ split_files_free(struct split_files *files)
 	for (unsigned i = 0; i < files->count; i++)
 		split_file_free(&files->file[i]);
 	split_file_free(&files->manifest);
-	if (files->pcap != NULL)
-		pcap_close(files->pcap);
+	free(files->interfaces);
 	if (files->directory >= 0)
 		close(files->directory);
 	free(files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The captures that --split writes: PREFIX-0001-of-0007.pcap and so on, then PREFIX.json, which lists them.  They are
+ * The captures that --split writes: PREFIX-0001-of-0007.pcapng and so on, then PREFIX.json, which lists them.  They are
  * written under temporary names in the same directory.  All of them get their names when all are complete, PREFIX.json
  * last; or none does.
  */
@@ -13,7 +13,7 @@
 
 #include "dissect/frame.h"
 
-/* Most captures: PREFIX-9999-of-9999.pcap. */
+/* Most captures: PREFIX-9999-of-9999.pcapng. */
 #define SPLIT_FILES_MAX 9999u
 
 /* Counters of one capture. */
@@ -29,10 +29,12 @@ struct split_files;
  * with a message logged, if one exists already or cannot be created. */
 struct split_files *split_files_create(const char *prefix, unsigned count, struct split_file_counters *counters);
 
-/* Writes the headers.  False, with a message logged, if out of memory. */
+/* Writes the headers; `link_type`: of the interface that a capture without frames has.  False, with a message logged,
+ * on failure. */
 bool split_files_begin(struct split_files *files, int link_type);
 
-/* Writes a frame to capture `index`; its time is `now`.  False on failure: call split_files_log_error(). */
+/* Writes a frame to capture `index`; its time is `now`.  The capture has the interfaces of its frames, by name and link
+ * type.  False on failure: call split_files_log_error(). */
 bool split_files_write(struct split_files *files, unsigned index, const struct frame *frame, uint64_t now);
 
 /* Ends each capture with an empty frame at `now`, the packet time at which the input ends, if its last frame is older;

@@ -183,7 +183,7 @@ capture_writer_add_frame(struct capture_writer *writer, const struct written_fra
 		writer->error = "a time stamp is later than February 2106, where the time of pcap and snoop files ends";
 		return false;
 	}
-	if (written.len < written.caplen)
+	if (writer->format == CAPTURE_SNOOP && written.len < written.caplen)
 		written.len = written.caplen;
 	if (writer->snaplen > 0 && written.caplen > writer->snaplen)
 		written.caplen = writer->snaplen;

@@ -371,7 +371,7 @@ finish
 # The child of --split, when it has confined itself and writes the first frame.
 mkdir "$tmp/parts"
 {
-	printf 'set breakpoint pending on\nset follow-fork-mode child\nset startup-with-shell off\nbreak pcap_dump\nrun\n'
+	printf 'set breakpoint pending on\nset follow-fork-mode child\nset startup-with-shell off\nbreak capture_writer_add_frame\nrun\n'
 	replay_calls split | commands
 	echo kill
 } >"$tmp/commands"

@@ -151,7 +151,7 @@ mkdir "$tmp/split"
 for workers in 1 2; do
 	"$netobsd" --split 3 --workers "$workers" -r "$tmp/large.gz" -w "$tmp/split/$workers" 2>/dev/null
 	is "--split with --workers $workers: status" $? 0
-	cat "$tmp/split/$workers"-*.pcap >"$tmp/split/all.$workers"
+	cat "$tmp/split/$workers"-*.pcapng >"$tmp/split/all.$workers"
 done
 is "--split: a thread has a system-call filter of its own" \
 	"$("$netobsd" --split 3 --workers 2 --debug confine -r "$tmp/large.gz" -w "$tmp/split/3" 2>&1 |

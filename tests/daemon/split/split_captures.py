@@ -14,7 +14,7 @@ from capture_frames import read  # noqa: E402
 captures, split, names = sys.argv[1:]
 differ = []
 for name in open(names).read().split():
-    got = [frame for path in glob.glob(f"{split}/{name}-????-of-*.pcap") for frame in read(path) if frame.data]
+    got = [frame for path in glob.glob(f"{split}/{name}-????-of-*.pcapng") for frame in read(path) if frame.data]
     if sorted(got) != sorted(frame for frame in read(f"{captures}/{name}.pcap") if frame.data):
         differ.append(name)
 print("\n".join(differ))

@@ -25,6 +25,6 @@ head -c 100000 "$file" >"$tmp/cut.pcap"
 is "damaged input: the exit status" $? 2
 is "the message appears once" "$(grep -c "ends unexpectedly or is damaged" "$tmp/err")" 1
 "$netobsd" -r "$tmp/cut.pcap" --summary 2>&1 | awk '$1 == "frames" { print $2 }' >"$tmp/wanted"
-is "everything before the damage is split" "$("$top/tests/lib/capture_frames.py" "$tmp/split"/cut-*.pcap | awk '$2 > 0' | wc -l)" \
+is "everything before the damage is split" "$("$top/tests/lib/capture_frames.py" "$tmp/split"/cut-*.pcapng | awk '$2 > 0' | wc -l)" \
 	"$(cat "$tmp/wanted")"
 tap_done

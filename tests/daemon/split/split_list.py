@@ -13,6 +13,6 @@ listed = json.load(open(f"{prefix}.json"))
 captures = listed["captures"]
 assert listed["split"] == count and len(captures) == count
 for capture in captures:
-    assert os.path.getsize(f"{prefix}-{capture['capture']}.pcap") == capture["bytes"]
+    assert os.path.getsize(f"{prefix}-{capture['capture']}.pcapng") == capture["bytes"]
 assert sum(capture["frames"] for capture in captures) == listed["frames"] > 0
 assert sum(capture["frames"] > 0 for capture in captures) > count // 2, "badly distributed"

@@ -32,7 +32,7 @@ enter_directory(void **state)
 static int
 leave_directory(void **state)
 {
-	static const char *const names[] = {"x-0001-of-0002.pcap", "x-0002-of-0002.pcap", "x.json"};
+	static const char *const names[] = {"x-0001-of-0002.pcapng", "x-0002-of-0002.pcapng", "x.json"};
 	int result = chdir("/");
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -68,8 +68,8 @@ publish_beside(const char *name)
 	assert_false(split_files_publish(files));
 	assert_true(has_size(name, 5));
 	assert_int_equal(unlink(name), 0);
-	assert_int_not_equal(access("x-0001-of-0002.pcap", F_OK), 0);
-	assert_int_not_equal(access("x-0002-of-0002.pcap", F_OK), 0);
+	assert_int_not_equal(access("x-0001-of-0002.pcapng", F_OK), 0);
+	assert_int_not_equal(access("x-0002-of-0002.pcapng", F_OK), 0);
 	assert_int_not_equal(access("x.json", F_OK), 0);
 }
 
@@ -77,7 +77,7 @@ static void
 test_capture_exists(void **state)
 {
 	(void)state;
-	publish_beside("x-0002-of-0002.pcap");
+	publish_beside("x-0002-of-0002.pcapng");
 }
 
 static void
@@ -95,7 +95,7 @@ test_none_exists(void **state)
 	(void)state;
 	assert_non_null(files);
 	assert_true(split_files_publish(files));
-	assert_int_equal(access("x-0002-of-0002.pcap", F_OK), 0);
+	assert_int_equal(access("x-0002-of-0002.pcapng", F_OK), 0);
 	assert_int_equal(access("x.json", F_OK), 0);
 }
 
