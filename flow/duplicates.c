@@ -4,11 +4,11 @@
 /* All in units of 1,024 ns. */
 #define DUPLICATE_MS(ms) ((ms) * 1000000ull / 1024)
 
-/* Identifications do not repeat so soon. */
-#define DUPLICATE_IDENT_MAX DUPLICATE_MS(1000)
+/* Identifications do not repeat so soon, and what a stack with a single one sends again is later. */
+#define DUPLICATE_IDENT_MAX DUPLICATE_MS(40)
 
-/* A duplicate that was captured elsewhere: no timer is so short that the path changes meanwhile. */
-#define DUPLICATE_MOVED_MAX DUPLICATE_MS(150)
+/* A duplicate that was captured elsewhere: a router or switch between the two places keeps a packet less long. */
+#define DUPLICATE_MOVED_MAX DUPLICATE_MS(10)
 
 /* Shortest time after which a request is repeated: below the shortest timer of resolvers, which is 50 ms. */
 #define DUPLICATE_TIMER_MIN DUPLICATE_MS(40)

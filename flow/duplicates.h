@@ -93,17 +93,27 @@ print_word(uint64_t hash, struct slice payload, uint32_t at)
 	return print_mix(hash, slice_u64(payload, at < last ? at : last));
 }
 
-/* Checksum, length, beginning, and what is behind the connection ids of QUIC and the address of a tunnelled packet, or
- * the end. */
+/* Bytes of a datagram's payload that its print depends on, besides the last 8: a DNS message up to this length is
+ * compared whole, because the checksum is the same for all if an interface computes it, or if there is none. */
+#define PRINT_UDP_BYTES 256u
+
+/* Of longer ones: behind the connection ids of QUIC and the addresses of a tunnelled packet. */
+#define PRINT_UDP_LONG 64u
+
+/* Checksum, length, beginning and end. */
 static inline uint32_t
 print_udp(uint64_t flow, struct slice payload, uint16_t checksum, uint32_t payload_wire)
 {
-	uint64_t hash = print_mix(flow, (uint64_t)checksum << 32 | payload_wire), word;
+	uint64_t hash = print_mix(flow, (uint64_t)checksum << 32 | payload_wire), word = 0;
+	uint32_t end = payload.len <= PRINT_UDP_BYTES ? payload.len : PRINT_UDP_LONG;
 
-	if (payload.len >= sizeof word)
-		return (uint32_t)print_word(print_word(print_word(hash, payload, 0), payload, 24), payload, 32);
-	slice_copy(payload, 0, &word, sizeof word);
-	return (uint32_t)print_mix(hash, word);
+	if (payload.len < sizeof word) {
+		slice_copy(payload, 0, &word, payload.len);
+		return (uint32_t)print_mix(hash, word);
+	}
+	for (uint32_t at = 0; at < end; at += (uint32_t)sizeof word)
+		hash = print_word(hash, payload, at);
+	return (uint32_t)print_word(hash, payload, payload.len);
 }
 
 /* The source and the type of an Ethernet frame, or a cooked header; other link headers may have fields that differ for

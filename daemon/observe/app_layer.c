@@ -263,8 +263,8 @@ app_layer_keep(struct app_decision *decision)
 	if (decision->first == NULL)
 		decision->first = first_bytes_begin(pool, segment->flow, decision->cid,
 						    app_layer_kept_client(decision));
-	return first_bytes_add(pool, decision->first, segment->packet, segment->packet_id, segment->sender, segment->now,
-			       app_flow_is_late(segment->flow, segment->packet, segment->sender));
+	return first_bytes_add(pool, decision->first, segment->packet, segment->packet_id, segment->sender,
+			       segment->now, app_flow_is_late(segment->flow, segment->packet, segment->sender));
 }
 
 /* The same, but nothing of a segment for which no memory is left: the reader gets it at once. */
@@ -299,7 +299,9 @@ app_layer_decide_late(struct app_decision *decision)
 
 	if (!decision->from_client || e->bytes >= APP_LATE_BYTES_MAX || (acked && decision->by_port != FLOW_APP_NONE))
 		return decision->by_port;
-	return app_layer_keep_whole(decision) || decision->by_port == FLOW_APP_NONE ? FLOW_APP_UNDECIDED : decision->by_port;
+	if (app_layer_keep_whole(decision))
+		return FLOW_APP_UNDECIDED;
+	return decision->by_port == FLOW_APP_NONE ? FLOW_APP_UNDECIDED : decision->by_port;
 }
 
 /* Data of a connection that is not opened, of a SYN or SYN,ACK, too: they count when it is.  Not if only one direction
@@ -320,26 +322,31 @@ app_layer_decide_unopened(struct app_decision *decision)
 	return needed || (segment->packet->tcp.flags & TCP_SYN) != 0 ? FLOW_APP_UNDECIDED : FLOW_APP_NONE;
 }
 
-/* Whether a server has not shown that it has accepted the ACK of its SYN,ACK, nor data of the SYN. */
+/* Whether a server has not shown that it has accepted the ACK of its SYN,ACK, nor data of the SYN; or has refused. */
 static bool
 app_layer_is_unproved(const struct flow *flow)
 {
 	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
 		const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
 
-		if (e->state == TCP_STATE_SYN_RECEIVED && (e->flags & TCP_EP_ACTIVE_OPEN) == 0 &&
-		    (peer->flags & TCP_EP_ISS_KNOWN) != 0 && e->last_ack_sent == peer->iss + 1)
+		if ((e->flags & TCP_EP_ACTIVE_OPEN) != 0 || (peer->flags & TCP_EP_ISS_KNOWN) == 0)
+			continue;
+		if ((e->state == TCP_STATE_SYN_RECEIVED && e->last_ack_sent == peer->iss + 1) ||
+		    (e->state == TCP_STATE_CLOSED && e->rcv_nxt == peer->iss + 1))
 			return true;
 	}
 	return false;
 }
 
-/* Whether the client's data wait for the server to prove that it has a connection: not those of which nothing shows that
- * a provider reads them, nor more than are kept. */
+/* Whether the client's data wait for the server to prove that it has a connection: not those of which nothing shows
+ * that a provider reads them, nor more than are kept. */
 static bool
 app_layer_waits_for_proof(struct app_decision *decision, struct slice first)
 {
-	if (!app_layer_is_unproved(decision->segment->flow))
+	struct first_bytes_pool *pool = decision->app_layer->first_bytes;
+
+	if (!app_layer_is_unproved(decision->segment->flow) ||
+	    (decision->first == NULL && first_bytes_pool_count(pool) == FIRST_BYTES_CONNECTIONS))
 		return false;
 	if (first.len > 0 && decision->by_port == FLOW_APP_NONE &&
 	    app_layer_recognise(decision->app_layer, first, FLOW_APP_NONE) == FLOW_APP_NONE)
@@ -394,7 +401,7 @@ app_layer_note_unread(const struct app_decision *decision)
 	bool decided = flow->app != FLOW_APP_UNDECIDED && flow->app != FLOW_APP_NONE;
 	unsigned app = decided ? flow->app : decision->by_port;
 
-	if (flow->unread && app != decision->by_port) {
+	if (flow->unread && app != decision->by_port && app != FLOW_APP_NONE && decision->by_port != FLOW_APP_NONE) {
 		app_flow_count_unread(tables[decision->by_port - FLOW_APP_FIRST], false);
 		app_flow_count_unread(tables[app - FLOW_APP_FIRST], true);
 	}

@@ -90,8 +90,8 @@ observe_count_accept_events(const struct flow_events *events)
 	return events->count > 1 && events->event[1].kind == EVENT_TCP_STATE_CHANGE ? 2 : 1;
 }
 
-/* The end of the capture, or of the connection, has decided that endpoint `endpoint` is established: what its peer has
- * sent meanwhile is delivered. */
+/* The end of the capture, or of the connection, or the peer, has decided that endpoint `endpoint` is established: what
+ * its peer has sent meanwhile is delivered. */
 static void
 observe_deliver_accepted(struct observer *o, struct flow *flow, unsigned endpoint)
 {
@@ -124,12 +124,16 @@ observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_event
 {
 	struct observer *o = observer;
 	bool reports = o->reports;
+	unsigned accepts;
 
 	emitter_begin_timer(o->emitter, o->clock.now);
 	o->reports = false; /* the frame in progress, if any, is not that of these events */
-	observe_emit_events(o, flow, events);
-	if (events->count != 0 && events->event[0].kind == EVENT_TCP_ACCEPT_ESTABLISHED)
+	observe_note_events(o, flow, events);
+	accepts = observe_count_accept_events(events);
+	observe_fire_events(o, flow, events, 0, accepts);
+	if (accepts != 0)
 		observe_deliver_accepted(o, flow, events->event[0].endpoint);
+	observe_fire_events(o, flow, events, accepts, events->count);
 	o->reports = reports;
 	emitter_end_timer(o->emitter);
 }
@@ -465,6 +469,10 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 			before = work->flow->tcp[sender];
 		tcp_segment_sent(o->flows, work->flow, sender, p, o->clock.now, &events);
 		observe_note_events(o, work->flow, &events);
+		/* Before any probe of the packet fires. */
+		if (tcp_segment_is_duplicate(work->flow, sender))
+			observe_mark_duplicate(o, work);
+		observe_check_segment(o, work);
 		accepts = observe_count_accept_events(&events);
 		observe_fire_events(o, work->flow, &events, 0, accepts);
 		if (sockets) {
@@ -472,9 +480,6 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 			if (locality.fire_send)
 				observe_emit_socket_send(o, work, &before);
 		}
-		if (tcp_segment_is_duplicate(work->flow, sender))
-			observe_mark_duplicate(o, work);
-		observe_check_segment(o, work);
 		observe_app_layer(o, work, locality, true);
 		observe_fire_events(o, work->flow, &events, accepts, events.count);
 	}
@@ -490,7 +495,7 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 {
 	struct flow_events events;
 	const struct packet *p = &work->packet;
-	unsigned receiver = 1 - work->sender;
+	unsigned receiver = 1 - work->sender, accepts;
 	struct tcp_endpoint before;
 	bool sockets = socket_probes_enabled(), deferred;
 
@@ -512,8 +517,13 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 	    work->flow->tcp[receiver].state == TCP_STATE_SYN_SENT &&
 	    (work->flow->tcp[receiver].slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
 		emitter_save_syn_ack(o->emitter, work->flow, receiver);
-	observe_emit_events(o, work->flow, &events);
-	if (sockets)
+	observe_note_events(o, work->flow, &events);
+	accepts = deferred ? observe_count_accept_events(&events) : 0;
+	observe_fire_events(o, work->flow, &events, 0, accepts);
+	if (accepts != 0)
+		observe_deliver_accepted(o, work->flow, receiver);
+	observe_fire_events(o, work->flow, &events, accepts, events.count);
+	if (sockets && accepts == 0)
 		observe_emit_socket_receive(o, work, receiver, &before);
 	observe_app_layer(o, work, locality, false);
 }

@@ -290,7 +290,7 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	    .seq = t->seq + ((t->flags & TCP_SYN) != 0),
 	    .bytes = cursor_captured_slice(&packet->payload),
 	    .wire = packet->payload_wire,
-	    /* What was acknowledged since then gives nothing up of the first segments: the missing bytes may be kept. */
+	    /* What was acknowledged since then gives up nothing of the first segments: more of them are kept. */
 	    .has_acked = !source->ctx->kept && (peer->flags & TCP_EP_SEQ_KNOWN) != 0,
 	    .acked = peer->last_ack_sent,
 	    .origin = {.time = source->now,

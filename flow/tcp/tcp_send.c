@@ -184,6 +184,8 @@ tcp_sent_rst(struct tcp_segment_ctx *ctx)
 		/* A socket that is closed sends the ACK, too; a listener that resets instead of queueing does not. */
 		if (tcp_ack_is_deferred(e) && (t->flags & TCP_ACK) != 0)
 			tcp_accept_deferred_ack(ctx);
+		else if (tcp_ack_is_deferred(e))
+			tcp_drop_deferred_ack(ctx->table, ctx->flow, ctx->endpoint);
 		break;
 	default:
 		if (!tcp_rst_is_genuine(ctx))
@@ -278,7 +280,7 @@ tcp_sent_ack(struct tcp_segment_ctx *ctx)
 	uint32_t ack = tcp_proved_ack(ctx);
 	bool uncaptured = tcp_seq_before(e->rcv_nxt, ack);
 
-	if (tcp_ack_is_deferred(e) && (ctx->payload_len != 0 || (t->flags & TCP_FIN) != 0 ||
+	if (tcp_ack_is_deferred(e) && (ctx->payload_len != 0 || (t->flags & TCP_FIN) != 0 || t->sack_count != 0 ||
 				       tcp_seq_before(e->last_ack_sent, ack)))
 		tcp_accept_deferred_ack(ctx);
 	switch (e->state) {

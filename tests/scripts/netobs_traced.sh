@@ -72,7 +72,7 @@ syscall(long number, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	if (number == SYS_perf_event_open)
-		nanosleep(&(struct timespec){.tv_nsec = 600000000}, 0);
+		nanosleep(&(struct timespec){.tv_nsec = 600000000}, 0); /* no event: a slow machine */
 	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 END
