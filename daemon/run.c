@@ -655,7 +655,9 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 		return;
 	workers_log_unmatched_prefixes(state->workers);
 	daemon_log_no_connection(state);
-	daemon_log_uncaptured(state);
+	/* Files of records and frames are written in silence. */
+	if (!state->config->records && state->config->recordings[0] == NULL)
+		daemon_log_uncaptured(state);
 	daemon_log_observed(state);
 }
 

@@ -64,6 +64,35 @@ peek_read_link(struct frame_peek *peek, const struct frame *frame)
 	return (struct peek_link){.type = type, .length = (uint16_t)(frame->caplen - c.captured)};
 }
 
+bool
+peek_sum_is_right(const struct frame_peek *peek)
+{
+	uint32_t address = peek->version == 4 ? 4 : 16, length = peek_tcp_header_len(peek);
+	uint32_t sum = slice_checksum((struct slice){peek->src, address}) +
+		       (uint32_t)slice_checksum((struct slice){peek->dst, address}) + PROTOCOL_TCP + length +
+		       slice_checksum((struct slice){peek->header, length});
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
+/* What the checksum of a segment depends on: the IP header, which has no options, and the segment. */
+static void
+peek_record_segment(struct packet *packet, const struct frame *frame, const struct frame_peek *peek)
+{
+	uint32_t ip_length = peek->version == 4 ? IPV4_HEADER_MIN : IPV6_HEADER_LEN;
+	uint32_t header = slice_u8(peek_tcp_header(peek), 12) / 16u * 4;
+	struct cursor c = cursor_init(frame->data, frame->caplen, frame->len);
+
+	packet->ip.header = (struct slice){peek->header - ip_length, ip_length};
+	packet->ip.options = (struct slice){NULL, 0};
+	packet->ip.next_header = peek->protocol;
+	packet->ip.super_packet = false;
+	cursor_skip(&c, (uint32_t)(peek->header - frame->data));
+	cursor_limit(&c, header + peek->payload_wire);
+	packet->datagram = c;
+}
+
 void
 peek_record_packet(struct packet *packet, const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind)
 {
@@ -95,5 +124,6 @@ peek_record_packet(struct packet *packet, const struct frame *frame, const struc
 		packet->payload = cursor_init(peek->payload.at, peek->payload.len, peek->payload_wire);
 	} else {
 		dissect_tcp_header(packet, peek_tcp_header(peek), peek_tcp_options(peek));
+		peek_record_segment(packet, frame, peek);
 	}
 }

@@ -240,6 +240,9 @@ struct peek_link {
 /* Reads the link header of any link type, VLAN tags included; sets direction and loopback. */
 struct peek_link peek_read_link(struct frame_peek *peek, const struct frame *frame);
 
+/* Whether the checksum of a PEEK_FIN without data is right. */
+bool peek_sum_is_right(const struct frame_peek *peek);
+
 /* From PEEK_SEGMENT on: records in `packet` what the flow table and the locality of the packet depend on, as
  * dissect_frame() does. */
 void peek_record_packet(struct packet *packet, const struct frame *frame, const struct frame_peek *peek,

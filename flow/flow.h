@@ -57,7 +57,9 @@ struct flow {
 	uint8_t unreported : 2;	  /* bit n: the last byte that endpoint n acknowledged may be the FIN of a peer of which
 				   * nothing was captured: tcp_delivery_since() has not returned it */
 	uint8_t unread : 1;	  /* counted in app_flow_counters.unread; kept by the caller */
-	uint16_t local_epoch;	  /* local epoch by which `local` was decided, 0 none; kept by the caller */
+	uint16_t local_epoch : 14; /* local epoch by which `local` was decided, 0 none; kept by the caller */
+	uint16_t summed : 2;	  /* bit n: the checksum of a SYN or first segment of endpoint n was right; kept by the
+				   * caller */
 	uint64_t deadline;	  /* when a timer acts next if no packet comes, ns; see flow_table_run_timers */
 	union {
 		struct tcp_endpoint tcp[2];
@@ -67,6 +69,9 @@ struct flow {
 };
 
 _Static_assert(sizeof(struct flow) == 192, "the hot half of a flow is three cache lines");
+
+/* Local epochs are 1 to this. */
+#define FLOW_LOCAL_EPOCH_MAX 0x3fffu
 
 /* Cold half, used for creation, removal, timers and probes: 40 bytes. */
 struct flow_cold;

@@ -219,7 +219,7 @@ observe_set_local_epoch(const struct observer *o, struct flow *flow)
 		if ((flow->local >> endpoint & 1) == 0 && local_addrs_contains(o->local_addrs, flow->key.version, addr))
 			return;
 	}
-	flow->local_epoch = o->local_epoch;
+	flow->local_epoch = o->local_epoch & FLOW_LOCAL_EPOCH_MAX;
 }
 
 /* Marks the ends of the flow that are local according to this packet. */
@@ -359,7 +359,33 @@ observe_find_duplicate(struct observer *o, struct packet_work *work)
 			       o->clock.now);
 }
 
-/* The connection of a duplicate, which is not created. */
+/* Whether the receiver drops a segment because of its checksum: that of a SYN or the first segment of the sender was
+ * right, so that neither an interface computes them behind the capture nor was the capture altered.  Only of segments
+ * that open or close a connection and carry nothing; damaged data are sent again, and each byte counts once. */
+static bool
+observe_is_damaged(const struct observer *o, const struct packet_work *work)
+{
+	const struct packet *p = &work->packet;
+	const struct flow *flow;
+
+	if (p->transport != TRANSPORT_TCP || p->payload_wire != 0 ||
+	    (p->tcp.flags & (TCP_SYN | TCP_FIN | TCP_RST)) == 0)
+		return false;
+	flow = flow_table_lookup(o->flows, &work->key, work->hash);
+	return flow != NULL && (flow->summed >> work->sender & 1) != 0 && checksum_verify(p) == CHECKSUM_BAD;
+}
+
+/* SYNs, and the first segment of a connection, take the slow path, traced or not. */
+static void
+observe_learn_sum(struct flow *flow, unsigned sender, const struct packet *p)
+{
+	bool first = flow->tcp[0].segments_sent + flow->tcp[1].segments_sent == 0;
+
+	if ((first || (p->tcp.flags & TCP_SYN) != 0) && checksum_verify(p) == CHECKSUM_OK)
+		flow->summed |= (uint16_t)(1u << sender) & 3u;
+}
+
+/* The connection of a segment without effect, which is not created. */
 static void
 observe_find_duplicate_flow(struct observer *o, struct packet_work *work)
 {
@@ -367,7 +393,7 @@ observe_find_duplicate_flow(struct observer *o, struct packet_work *work)
 
 	if (p->transport == TRANSPORT_TCP || p->transport == TRANSPORT_UDP || p->transport == TRANSPORT_SCTP)
 		work->flow = flow_table_lookup(o->flows, &work->key, work->hash);
-	if (p->transport == TRANSPORT_TCP)
+	if (p->transport == TRANSPORT_TCP && !work->damaged)
 		tcp_count_duplicate(o->flows);
 }
 
@@ -464,6 +490,7 @@ observe_tcp_sent(struct observer *o, struct packet_work *work, struct locality l
 	o->counters.tcp_segments++;
 	work->flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, sender, o->clock.now);
 	if (work->flow != NULL) {
+		observe_learn_sum(work->flow, sender, p);
 		observe_update_local_endpoints(o, work, locality);
 		if (sockets)
 			before = work->flow->tcp[sender];
@@ -553,6 +580,7 @@ observe_untraced_tcp(struct observer *o, struct packet_work *work)
 	work->flow = flow = flow_table_lookup_tcp(o->flows, p, &work->key, work->hash, work->sender, o->clock.now);
 	if (flow == NULL)
 		return;
+	observe_learn_sum(flow, work->sender, p);
 	if (!observe_is_locality_known(o, flow, p))
 		observe_update_local_endpoints(o, work, locality_of_packet(p, o->view, o->local_addrs));
 	events.count = 0;
@@ -586,7 +614,11 @@ observe_untraced(struct observer *o, struct packet_work *work)
 	if (app_layer_may_match(o->app_layer, &work->key))
 		return false;
 	id = observe_count_packet(o);
-	if (observe_find_duplicate(o, work)) {
+	work->damaged = observe_is_damaged(o, work);
+	if (work->damaged) {
+		observe_find_duplicate_flow(o, work);
+		o->counters.anomalies[ANOMALY_CHECKSUM_WRONG]++;
+	} else if (observe_find_duplicate(o, work)) {
 		observe_find_duplicate_flow(o, work);
 		o->counters.anomalies[ANOMALY_DUPLICATE]++;
 	} else if (p->transport == TRANSPORT_UDP)
@@ -752,13 +784,13 @@ observe_duplicate_received(struct observer *o, struct packet_work *work, struct 
 	}
 }
 
-/* Whether a duplicate could change something: a connection, or with an ICMP error an attempt to connect. */
+/* Whether a duplicate, or a damaged segment, could change a connection. */
 static bool
 observe_duplicate_is_of_connection(const struct packet_work *work)
 {
 	enum transport_layer transport = work->packet.transport;
 
-	return work->duplicate &&
+	return (work->duplicate || work->damaged) &&
 	       (transport == TRANSPORT_TCP || transport == TRANSPORT_UDP || transport == TRANSPORT_SCTP);
 }
 
@@ -853,14 +885,15 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 	struct packet *p = &work->packet;
 	struct reassembly_result result;
 
-	work->duplicate = false;
+	work->duplicate = work->damaged = false;
 	if (anomaly_severity(p->worst_anomaly) == SEVERITY_DROP)
 		return NULL;
 	if (!observe_packet_is_ip(p))
 		return work;
-	work->duplicate = observe_find_duplicate(o, work) || work->inside_duplicate;
-	if (work->duplicate)
-		packet_add_anomaly(p, ANOMALY_DUPLICATE);
+	work->damaged = observe_is_damaged(o, work);
+	work->duplicate = !work->damaged && (observe_find_duplicate(o, work) || work->inside_duplicate);
+	if (work->duplicate || work->damaged)
+		packet_add_anomaly(p, work->damaged ? ANOMALY_CHECKSUM_WRONG : ANOMALY_DUPLICATE);
 	if (!p->ip.fragment || work->duplicate)
 		return p->ip.fragment ? NULL : work;
 	switch (reassembly_add(o->fragments, p, 0, o->clock.now, &result)) {
@@ -870,7 +903,7 @@ observe_reassemble(struct observer *o, struct packet_work *work)
 		dissect_reassembled(p, result.first, result.bytes, result.captured, result.wire,
 				    &o->reassembled.packet);
 		observe_set_flow_key(o, &o->reassembled);
-		o->reassembled.duplicate = false;
+		o->reassembled.duplicate = o->reassembled.damaged = false;
 		return &o->reassembled;
 	case REASSEMBLY_DROPPED:
 		packet_add_anomaly(p, result.anomaly);

@@ -210,7 +210,7 @@ observe_frame(struct observer *o, struct packet_work *work)
 	o->listener->end_frame(o->listener_context);
 }
 
-/* Begins another local epoch if local addresses have changed.  The numbers repeat after 65,535 changes: no flow may
+/* Begins another local epoch if local addresses have changed.  The numbers repeat after 16,383 changes: no flow may
  * still hold one by then. */
 static void
 observer_update_local_epoch(struct observer *o)
@@ -221,7 +221,7 @@ observer_update_local_epoch(struct observer *o)
 	if (epoch == o->local_addrs_epoch && o->local_epoch != 0)
 		return;
 	o->local_addrs_epoch = epoch;
-	if (++o->local_epoch != 0)
+	if (++o->local_epoch <= FLOW_LOCAL_EPOCH_MAX)
 		return;
 	flow_table_clear_local_epochs(o->flows);
 	o->local_epoch = 1;

@@ -24,6 +24,7 @@ struct packet_work {
 	bool stream_starts; /* a UDP stream whose start event has not fired yet */
 	bool ignored;	    /* a TCP segment that its receiver ignores */
 	bool duplicate;	    /* it was captured before, and changes nothing */
+	bool damaged;	    /* its checksum is wrong, and it changes nothing */
 	bool inside_duplicate; /* inside the tunnel of a duplicate */
 	struct packet_print print; /* of an IP packet */
 	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */

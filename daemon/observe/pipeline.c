@@ -187,6 +187,9 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 	if (!likely(e->kind >= PEEK_FIN && candidate != NULL && !candidate->slow) ||
 	    !likely(pipeline_is_locality_known(o, frame, e)) || !likely(!pipeline_is_on_lower(o, frame)))
 		return false;
+	if (__builtin_expect(e->kind == PEEK_FIN, 0) && (candidate->summed >> e->lookup.sender & 1) != 0 &&
+	    e->peek.payload_wire == 0 && !peek_sum_is_right(&e->peek))
+		return false;
 	if (likely(e->kind != PEEK_UDP) && likely(!pipeline_needs_print(e)))
 		return pipeline_apply_connection(o, frame, e, records);
 	print = print_from_peek(frame, &e->peek, e->kind, e->lookup.hash, e->lookup.sender);

@@ -187,7 +187,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	struct record_origin origin = record_origin(table, old);
 	struct flow_key key = old->key;
 	uint32_t hash = old->hash;
-	uint8_t local = old->local, same_host = old->same_host, slow = old->slow;
+	uint8_t local = old->local, same_host = old->same_host, slow = old->slow, summed = old->summed;
 	struct flow_events events;
 	struct flow *flow;
 
@@ -196,6 +196,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	flow = tcp_flow_create(table, &syn.header, &key, hash, syn.sender, now);
 	flow->local = local & 3u;
 	flow->same_host = same_host & 1u;
+	flow->summed = summed & 3u;
 	flow->slow = slow & 1u;
 	record_set_origin(table, flow, origin);
 	events.count = 0;
@@ -242,7 +243,7 @@ tcp_flow_take_new_socket(struct flow_table *table, struct flow *old, const struc
 	struct flow_cold cold = *flow_cold(table, old);
 	struct flow_key key = old->key;
 	uint32_t hash = old->hash;
-	uint8_t local = old->local, same_host = old->same_host, slow = old->slow;
+	uint8_t local = old->local, same_host = old->same_host, slow = old->slow, summed = old->summed;
 	struct flow *flow;
 	unsigned end;
 
@@ -250,6 +251,7 @@ tcp_flow_take_new_socket(struct flow_table *table, struct flow *old, const struc
 	flow = tcp_flow_create(table, t, &key, hash, sender, now);
 	flow->local = local & 3u;
 	flow->same_host = same_host & 1u;
+	flow->summed = summed & 3u;
 	flow->slow = slow & 1u;
 	record_set_origin(table, flow, origin);
 	for (end = 0; end < 2; end++) {

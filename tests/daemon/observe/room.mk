@@ -17,6 +17,7 @@ slow_unit_tests += %D%/test_pipeline
 check_tests += \
 	%D%/beginnings.sh \
 	%D%/clock.sh \
+	%D%/damaged.sh \
 	%D%/duplicates.sh \
 	%D%/first_bytes.sh \
 	%D%/window.sh
