@@ -63,18 +63,17 @@ print_payload(const struct packet *packet)
 }
 
 struct packet_print
-print_from_packet(const struct packet *packet, uint32_t hash, unsigned sender)
+print_from_packet(const struct packet *packet, const struct flow_key *key, unsigned sender)
 {
 	const struct ip_layer *ip = &packet->ip;
 	struct packet_print print = {
 	    .ident = (uint16_t)ip->fragment_id, .place = print_place(packet->frame), .ttl = ip->ttl};
-	uint64_t flow = print_flow(hash, sender, print.ident);
 
 	if (packet->transport == TRANSPORT_TCP)
-		print.content = print_segment(flow, packet);
+		print.content = print_segment(print_flow(key, sender, print.ident), packet);
 	else if (packet->transport == TRANSPORT_UDP && packet->inner == INNER_NONE)
-		print.content = print_udp(flow, cursor_captured_slice(&packet->payload), packet->udp.checksum,
-					  packet->payload_wire);
+		print.content = print_udp(print_flow(key, sender, print.ident), cursor_captured_slice(&packet->payload),
+					  packet->udp.checksum, packet->payload_wire);
 	else
 		print.content = print_payload(packet);
 	return print;

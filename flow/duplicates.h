@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "dissect/peek.h"
+#include "flow/flow.h"
 
 #define DUPLICATE_TRACES 4096u
 #define DUPLICATE_PLACES 64u
@@ -66,9 +67,22 @@ print_mix(uint64_t hash, uint64_t value)
 }
 
 static inline uint64_t
-print_flow(uint32_t hash, unsigned sender, uint16_t ident)
+print_address(const uint8_t address[16])
 {
-	return (uint64_t)ident << 48 | (uint64_t)hash << 1 | sender;
+	struct slice bytes = {address, 16};
+
+	return slice_u64(bytes, 0) * 0xbf58476d1ce4e5b9u + slice_u64(bytes, 8) * 0x94d049bb133111ebu;
+}
+
+/* Connection, direction and identification.  Not the hash of the flow table, which has a random seed: which trace takes
+ * the slot of another must not differ between two replays. */
+static inline uint64_t
+print_flow(const struct flow_key *key, unsigned sender, uint16_t ident)
+{
+	uint64_t ends = print_address(key->addr[sender]) + print_address(key->addr[1 - sender]) * 3;
+	uint64_t ports = (uint64_t)key->port[sender] << 32 | (uint64_t)key->port[1 - sender] << 16 | key->address_space;
+
+	return ends + ports * 0x9e3779b97f4a7c15u + ident;
 }
 
 static inline uint32_t
@@ -141,14 +155,14 @@ print_is_needed(bool sequence_space, uint16_t ident, bool timestamps)
 	return !sequence_space || (ident == 0 && !timestamps);
 }
 
-/* The print of a PEEK_TCP, PEEK_FIN or PEEK_UDP.  `hash`, `sender`: those of its flow key. */
+/* The print of a PEEK_TCP, PEEK_FIN or PEEK_UDP.  `sender`: the end of the key. */
 static inline struct packet_print
-print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind, uint32_t hash,
-		unsigned sender)
+print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind,
+		const struct flow_key *key, unsigned sender)
 {
 	struct packet_print print = {.ident = peek->fragment_id, .place = print_place(frame), .ttl = peek->ttl};
 	struct slice timestamps = {peek->timestamps, sizeof peek->timestamps};
-	uint64_t flow = print_flow(hash, sender, peek->fragment_id), rest;
+	uint64_t flow = print_flow(key, sender, peek->fragment_id), rest;
 
 	if (kind == PEEK_UDP) {
 		print.content = print_udp(flow, peek->payload, peek->checksum, peek->payload_wire);
@@ -160,7 +174,7 @@ print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum p
 }
 
 /* The print of an IP packet; of a PEEK_TCP, PEEK_FIN or PEEK_UDP the same as print_from_peek(). */
-struct packet_print print_from_packet(const struct packet *packet, uint32_t hash, unsigned sender);
+struct packet_print print_from_packet(const struct packet *packet, const struct flow_key *key, unsigned sender);
 
 static inline struct packet_trace *
 duplicates_trace(struct duplicates *duplicates, const struct packet_print *print)

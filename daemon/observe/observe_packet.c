@@ -345,7 +345,7 @@ observe_find_duplicate(struct observer *o, struct packet_work *work)
 {
 	bool ident_tells = true;
 
-	work->print = print_from_packet(&work->packet, work->hash, work->sender);
+	work->print = print_from_packet(&work->packet, &work->key, work->sender);
 	if (observe_is_left_to_tcp(&work->packet)) {
 		flow_table_expect_duplicate(o->flows, duplicates_are_moved(o->duplicates, &work->print, o->clock.now));
 		return false;

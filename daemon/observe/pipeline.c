@@ -192,7 +192,7 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 		return false;
 	if (likely(e->kind != PEEK_UDP) && likely(!pipeline_needs_print(e)))
 		return pipeline_apply_connection(o, frame, e, records);
-	print = print_from_peek(frame, &e->peek, e->kind, e->lookup.hash, e->lookup.sender);
+	print = print_from_peek(frame, &e->peek, e->kind, &e->lookup.key, e->lookup.sender);
 	if (__builtin_expect(duplicates_may_have(o->duplicates, &print), 0) && pipeline_may_be_duplicate(o, e, &print))
 		return false;
 	if (!likely(pipeline_apply_connection(o, frame, e, records)))
