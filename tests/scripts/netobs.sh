@@ -126,7 +126,7 @@ done
 fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense
 
 is "--print behind a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \
-	"tcp-accept-refused tcp-connect-refused"
+	"tcp-accept-refused tcp-connect-refused connection-end"
 
 fails "--print of a script that reads the private provider" 1 "^netobs: --print does not print netobs_engine, " lag --print "$home"
 "$netobs" --help lag >"$tmp/out"
@@ -166,7 +166,7 @@ PATH=$path
 
 "$netobs" refused -r "$top/tests/captures/one-tcp-rst.pcap" --print >"$tmp/out" 2>"$tmp/err"
 is "--print shows the same firings without a tracer" "$(awk '{ print $2 }' "$tmp/out" | paste -s -d ' ' -)" \
-	"tcp-accept-refused tcp-connect-refused"
+	"tcp-accept-refused tcp-connect-refused connection-end"
 
 # ------------------------------------------------------------------------------------------------------------ stand-ins
 
