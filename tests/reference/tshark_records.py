@@ -28,10 +28,11 @@ FIELDS = ("frame.number", "frame.time_epoch", "frame.len", "frame.cap_len", "fra
 SAME = ("ip.src", "ip.id", "tcp.stream", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.flags")
 ROW = re.compile(r"^(\S+):(\d+)\s+<->\s+(\S+):(\d+)\s+(\d+) [\d,]+ \w+\s+(\d+) [\d,]+ \w+\s+")
 IGNORED = re.compile(r'"pkt_reason":"tcp-((syn|rst|ack|outside|old)-|flags")')
+DAMAGED = '"pkt_reason":"checksum-wrong"'
 FRAME = re.compile(r'"pkt_addr":(\d+),')
 SYN, RST, ACK = 2, 4, 16
 # Sets of frames that tshark counts and netobs does not, in the order in which they are tried.
-SETS = ("unreadable", "fragment", "tunnel", "undelivered", "ignored", "duplicate", "behind", "stray")
+SETS = ("unreadable", "fragment", "tunnel", "undelivered", "damaged", "ignored", "duplicate", "behind", "stray")
 
 Frame = collections.namedtuple("Frame", ("number", "time", "end", "length", "marks"))
 
@@ -128,7 +129,7 @@ class Ours:
     """The records of a capture: by key in order of their start, and of each frame whether netobs has sent and ignored it."""
 
     def __init__(self, netobsd, path, scratch):
-        self.records, self.sent, self.ignored = collections.defaultdict(list), set(), set()
+        self.records, self.sent, self.ignored, self.damaged = collections.defaultdict(list), set(), set(), set()
         target = os.path.join(scratch, "records-" + hashlib.sha1(path.encode()).hexdigest())
         done = subprocess.run([netobsd, "-r", path, "--view", "both", "--format", "json", "--records=" + target, "--summary",
                                "--print=tcp-send,udp-send"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -137,6 +138,8 @@ class Ours:
             self.sent.add(number)
             if IGNORED.search(line):
                 self.ignored.add(number)
+            elif DAMAGED in line:
+                self.damaged.add(number)
         read = re.search(r"^frames (\d+)$", done.stderr.decode("utf-8", "replace"), re.M)
         self.frames = int(read[1]) if read else 0
         if os.path.exists(target):
@@ -167,6 +170,7 @@ class Ours:
         found["unreadable"] = {number for number in numbers if number > self.frames}
         found["undelivered"] = numbers - self.sent
         found["ignored"] = numbers & self.ignored
+        found["damaged"] = numbers & self.damaged
         found["behind"] = {frame.number for frame in packets if end and frame.time > end + 1e-6}
         return {name: frames for name, frames in found.items() if frames}
 

@@ -46,6 +46,7 @@ class Frame:
         self.flags = self.length = self.seq = self.iss = self.elapsed = 0
         self.ignored = False  # netobs reports that its receiver ignores it
         self.reused = False  # its stream has SYNs of different numbers
+        self.damaged = False  # an earlier frame with the same number has a wrong checksum
         self.twice = False   # an earlier frame has the same numbers and the same identification
 
 
@@ -61,6 +62,8 @@ def class_of(frame):
             return "ignored"
         if frame.twice:
             return "duplicate"
+        if frame.damaged:
+            return "damaged"
         if frame.reused or frame.flags & SYN:
             return "other-numbers"
         return "a-little-late" if frame.iss else "expired"
@@ -128,8 +131,13 @@ def compare(netobsd, path, _):
         return total, classes, unexplained
     rows = run_tshark(path)
     reused = {row["tcp.stream"] for row in rows.values() if row["tcp.analysis.reused_ports"]}
-    known, twice = set(), set()
+    known, twice, wrong, damaged = set(), set(), set(), set()
     for number in sorted(rows):
+        segment = rows[number]["ip.src"], rows[number]["tcp.stream"], rows[number]["tcp.seq_raw"]
+        if segment in wrong:
+            damaged.add(number)
+        if '"pkt_reason":"checksum-wrong"' in sent.get(number, ""):
+            wrong.add(segment)
         same = tuple(rows[number][field] for field in SAME)
         if same in known and rows[number]["ip.id"] not in ("", "0x0000"):
             twice.add(number)
@@ -151,6 +159,7 @@ def compare(netobsd, path, _):
         frame.ignored = IGNORED.search(sent[number]) is not None
         frame.reused = row["tcp.stream"] in reused
         frame.twice = number in twice
+        frame.damaged = number in damaged
         name = class_of(frame)
         if name is None:
             unexplained.append(f"frame {number}: netobs {kind}, tshark {' '.join(sorted(analysis))}")
