@@ -16,7 +16,7 @@ seen() {
 	cat "$2.records" >>"$2.fired"
 }
 
-events=dns-*,tcp-retransmit,udp-stream-start
+events="dns-*,tcp-retransmit,udp-stream-start"
 for base in ipv4 ipv4-timestamps ipv4-atomic ipv4-atomic-timestamps ipv6 ipv6-timestamps; do
 	seen "$tmp/$base.pcap" "$tmp/$base" "$events"
 	is "$base: no packet of the sender is a duplicate" \
