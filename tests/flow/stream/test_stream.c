@@ -104,7 +104,7 @@ static void
 feed_acked(uint32_t offset, const char *text, uint32_t acked)
 {
 	uint32_t length = (uint32_t)strlen(text);
-	struct stream_segment segment = {1000 + offset, {(const uint8_t *)text, length}, length, true, 1000 + acked};
+	struct stream_segment segment = {1000 + offset, {(const uint8_t *)text, length}, length, true, 1000 + acked, {0}};
 
 	stream_feed(pool, &stream, &segment, &reader);
 }
@@ -218,7 +218,7 @@ test_several_gaps_are_declared_one_by_one(void **state)
 static void
 test_a_cut_segment_is_a_gap(void **state)
 {
-	struct stream_segment segment = {1000, {(const uint8_t *)"abc", 3}, 8, false, 0};
+	struct stream_segment segment = {1000, {(const uint8_t *)"abc", 3}, 8, false, 0, {0}};
 
 	(void)state;
 	stream_feed(pool, &stream, &segment, &reader);
@@ -229,7 +229,7 @@ test_a_cut_segment_is_a_gap(void **state)
 	feed(8, "ijkl");
 	assert_got("abc.....ijklabc.....");
 	/* Nothing captured at all. */
-	segment = (struct stream_segment){1020, {NULL, 0}, 2, false, 0};
+	segment = (struct stream_segment){1020, {NULL, 0}, 2, false, 0, {0}};
 	stream_feed(pool, &stream, &segment, &reader);
 	assert_got("abc.....ijklabc.......");
 }
@@ -238,7 +238,7 @@ static void
 test_sequence_numbers_wrap(void **state)
 {
 	static const uint8_t text[] = "abcdefgh";
-	struct stream_segment late = {2, {text + 4, 4}, 4, false, 0}, first = {0xfffffffe, {text, 4}, 4, false, 0};
+	struct stream_segment late = {2, {text + 4, 4}, 4, false, 0, {0}}, first = {0xfffffffe, {text, 4}, 4, false, 0, {0}};
 
 	(void)state;
 	stream_begin(pool, &stream, 0xfffffffe);
@@ -264,7 +264,7 @@ static uint8_t block[65536];
 static void
 feed_length(struct stream *to, uint32_t offset, uint32_t length)
 {
-	struct stream_segment segment = {1000 + offset, {block, length}, length, false, 0};
+	struct stream_segment segment = {1000 + offset, {block, length}, length, false, 0, {0}};
 
 	stream_feed(pool, to, &segment, &reader);
 }
@@ -350,7 +350,7 @@ test_any_order(void **state)
 			if (rand() % 8 == 0 && near + 100 > acked)
 				acked = near + (uint32_t)rand() % 100;
 			segment = (struct stream_segment){start + offset, {sent, length}, length, rand() % 2 == 0,
-							  start + acked};
+							  start + acked, {0}};
 			if (rand() % 10 == 0)
 				segment.bytes.len = (uint32_t)rand() % length;
 			stream_feed(pool, &stream, &segment, &reader);
