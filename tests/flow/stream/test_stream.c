@@ -104,7 +104,8 @@ static void
 feed_acked(uint32_t offset, const char *text, uint32_t acked)
 {
 	uint32_t length = (uint32_t)strlen(text);
-	struct stream_segment segment = {1000 + offset, {(const uint8_t *)text, length}, length, true, 1000 + acked, {0}};
+	struct slice bytes = {(const uint8_t *)text, length};
+	struct stream_segment segment = {1000 + offset, bytes, length, true, 1000 + acked, {0}};
 
 	stream_feed(pool, &stream, &segment, &reader);
 }
@@ -238,7 +239,8 @@ static void
 test_sequence_numbers_wrap(void **state)
 {
 	static const uint8_t text[] = "abcdefgh";
-	struct stream_segment late = {2, {text + 4, 4}, 4, false, 0, {0}}, first = {0xfffffffe, {text, 4}, 4, false, 0, {0}};
+	struct stream_segment late = {2, {text + 4, 4}, 4, false, 0, {0}};
+	struct stream_segment first = {0xfffffffe, {text, 4}, 4, false, 0, {0}};
 
 	(void)state;
 	stream_begin(pool, &stream, 0xfffffffe);
