@@ -118,7 +118,7 @@ observer_end_input(struct observer *o)
 	if (o->emitter != NULL && !o->input_ended) {
 		observer_decide_held(o);
 		observer_check_probes(o);
-		tcp_flush_deferred(o->flows);
+		tcp_flush_deferred(o->flows, o->clock.now);
 		app_layer_end_input(o->app_layer, o->emitter, o->clock.now);
 		flow_table_end_records(o->flows);
 		flow_table_count_open(o->flows);

@@ -50,10 +50,10 @@ void tcp_count_duplicate(struct flow_table *table);
 void tcp_icmp_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 		       uint64_t now, struct flow_events *events);
 
-/* The capture has ended: every FIN, RST or ACK of a SYN,ACK that still waits for a segment of its receiver
- * (flow_limits.tcp_reply_ns) takes effect now, except an ACK that the receiver has probably dropped.  State changes are
- * reported through the table's callback. */
-void tcp_flush_deferred(struct flow_table *table);
+/* The capture has ended at packet time `now`: every FIN, RST or ACK of a SYN,ACK that still waits for a segment of its
+ * receiver (flow_limits.tcp_reply_ns) takes effect now, except an ACK that the receiver has probably dropped.  State
+ * changes are reported through the table's callback. */
+void tcp_flush_deferred(struct flow_table *table, uint64_t now);
 
 /* Whether an ACK of the SYN,ACK of a passive endpoint was captured that it may drop (flow/tcp/tcp_segment.h). */
 static inline bool

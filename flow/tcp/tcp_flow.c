@@ -17,7 +17,7 @@ tcp_flow_expire_deferred(struct flow_table *table, struct flow *flow, uint64_t n
 		const struct tcp_endpoint *e = &flow->tcp[endpoint];
 
 		if ((e->slow_reasons & TCP_SLOW_DEFERRED) == 0 || e->wait_until > now ||
-		    (tcp_ack_is_deferred(e) && tcp_deferred_ack_is_tested(flow, endpoint)))
+		    (tcp_ack_is_deferred(e) && tcp_deferred_ack_is_tested(table, flow, endpoint)))
 			continue;
 		tcp_apply_deferred(table, flow, endpoint, e->wait_until, events);
 		arrived = true;
@@ -130,11 +130,18 @@ tcp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct f
 	loss_pool_release(table, flow);
 }
 
+struct deferred_flush {
+	struct flow_table *table;
+	uint64_t now;
+};
+
 static void
 tcp_flow_flush_deferred(void *context, const struct flow *found)
 {
-	struct flow_table *table = context;
+	const struct deferred_flush *flush = context;
+	struct flow_table *table = flush->table;
 	struct flow_events events;
+	unsigned endpoint;
 	struct flow *flow;
 
 	if (found->kind != FLOW_TCP ||
@@ -145,15 +152,22 @@ tcp_flow_flush_deferred(void *context, const struct flow *found)
 		return;
 	record_prepare(table, flow);
 	events.count = 0;
-	tcp_apply_deferred(table, flow, 0, flow->last_seen, &events);
-	tcp_apply_deferred(table, flow, 1, flow->last_seen, &events);
+	for (endpoint = 0; endpoint < 2; endpoint++) {
+		/* A receiver that is silent until the end has dropped the data. */
+		if (tcp_ack_is_deferred(&flow->tcp[endpoint]) &&
+		    !tcp_deferred_ack_counts(table, flow, endpoint, flush->now))
+			tcp_drop_deferred_ack(table, flow, endpoint);
+		tcp_apply_deferred(table, flow, endpoint, flow->last_seen, &events);
+	}
 	flow_report_events(table, flow, &events);
 	tcp_flow_reclassify(table, flow, flow->last_seen);
 	flow_table_report_ended(table);
 }
 
 void
-tcp_flush_deferred(struct flow_table *table)
+tcp_flush_deferred(struct flow_table *table, uint64_t now)
 {
-	flow_table_visit(table, tcp_flow_flush_deferred, table);
+	struct deferred_flush flush = {table, now};
+
+	flow_table_visit(table, tcp_flow_flush_deferred, &flush);
 }

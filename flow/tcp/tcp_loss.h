@@ -95,6 +95,13 @@ struct tcp_loss_pair {
 /* The segment in `ctx` sends [seq, end_seq), which at least begins in sequence space sent before. */
 void tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
 
+/* Longest time in which the passive endpoint that sends its SYN,ACK again has answered the peer's first SYN, us; 0
+ * unknown.  If the SYN was repeated before, its answer may be that of any. */
+uint32_t tcp_syn_answer_us(const struct tcp_segment_ctx *ctx);
+
+/* Whether the SYN,ACK sent again answers a SYN sent again: no timer has expired. */
+bool tcp_syn_ack_is_answer(const struct tcp_segment_ctx *ctx);
+
 /* The loss state of the endpoint in `ctx`; NULL if it has none. */
 struct tcp_loss *tcp_loss_find(const struct tcp_segment_ctx *ctx);
 

@@ -112,12 +112,44 @@ retransmit_collect_evidence(const struct tcp_segment_ctx *ctx, const struct tcp_
 
 /* --- SYN and SYN,ACK --- */
 
+static struct send_log_result
+retransmit_find_syns(const struct tcp_segment_ctx *ctx)
+{
+	struct tcp_pools *pools = flow_table_tcp_pools(ctx->table);
+
+	pools->search_left = SEND_LOG_SEARCHES_MAX;
+	return send_log_search(pools, ctx->peer, ctx->peer->iss);
+}
+
+uint32_t
+tcp_syn_answer_us(const struct tcp_segment_ctx *ctx)
+{
+	struct send_log_result syn = retransmit_find_syns(ctx);
+	uint32_t us;
+
+	if (!syn.found || !ctx->repeat.log.found)
+		return 0;
+	us = tcp_us_since(syn.first_us, ctx->repeat.log.first_us);
+	return us + us / 4 + RETRANSMIT_TICK_US;
+}
+
+bool
+tcp_syn_ack_is_answer(const struct tcp_segment_ctx *ctx)
+{
+	struct send_log_result syn = retransmit_find_syns(ctx);
+	uint32_t since_us;
+
+	if (!syn.found || syn.count < 2)
+		return false;
+	since_us = tcp_us_since(syn.last_us, ctx->us);
+	return since_us < SYN_ACK_REPLY_MAX_US ||
+	       (ctx->repeat.log.count < syn.count && since_us <= tcp_syn_answer_us(ctx));
+}
+
 static struct retransmit_class
 retransmit_classify_syn(const struct tcp_segment_ctx *ctx)
 {
-	const struct send_log_entry *peer = send_log_entry_at(flow_table_tcp_pools(ctx->table), ctx->peer->log_tail);
-	bool answers = (ctx->header->flags & TCP_ACK) != 0 && peer != NULL && (peer->prev_and_retransmitted & 1) != 0 &&
-		       ctx->us - peer->us < SYN_ACK_REPLY_MAX_US;
+	bool answers = (ctx->header->flags & TCP_ACK) != 0 && tcp_syn_ack_is_answer(ctx);
 
 	return (struct retransmit_class){.kind = RETRANSMIT_SYN, .rto_fired = !answers};
 }

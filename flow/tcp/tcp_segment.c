@@ -284,16 +284,35 @@ tcp_drop_deferred_ack(struct flow_table *table, struct flow *flow, unsigned endp
 	e->rcv_nxt = e->last_ack_sent;
 }
 
+/* Transmissions of what the endpoint must acknowledge; those before the ACK, in a SYN, were answered by the SYN,ACK. */
+static struct send_log_result
+tcp_find_behind_deferred_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	struct tcp_pools *pools = flow_table_tcp_pools(table);
+	uint32_t acked_us = (uint32_t)(tcp_deferred_ack_time(table, flow, endpoint) / 1000);
+	struct send_log_result sent;
+
+	if (flow->tcp[1 - endpoint].nxt == flow->tcp[endpoint].last_ack_sent)
+		return (struct send_log_result){.found = false};
+	pools->search_left = SEND_LOG_SEARCHES_MAX;
+	sent = send_log_search(pools, &flow->tcp[1 - endpoint], flow->tcp[endpoint].last_ack_sent);
+	sent.found = sent.found && !tcp_seq_before(sent.last_us, acked_us);
+	if (sent.found && tcp_seq_before(sent.first_us, acked_us))
+		sent.count--;
+	return sent;
+}
+
+bool
+tcp_deferred_ack_is_tested(struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	return tcp_find_behind_deferred_ack(table, flow, endpoint).found;
+}
+
 bool
 tcp_deferred_ack_counts(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now)
 {
-	struct tcp_pools *pools = flow_table_tcp_pools(table);
-	struct send_log_result sent;
+	struct send_log_result sent = tcp_find_behind_deferred_ack(table, flow, endpoint);
 
-	if (!tcp_deferred_ack_is_tested(flow, endpoint))
-		return true;
-	pools->search_left = SEND_LOG_SEARCHES_MAX;
-	sent = send_log_search(pools, &flow->tcp[1 - endpoint], flow->tcp[endpoint].last_ack_sent);
 	return !sent.found ||
 	       (sent.count == 1 && tcp_us_since(sent.last_us, (uint32_t)(now / 1000)) < TCP_UNANSWERED_US);
 }

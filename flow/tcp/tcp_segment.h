@@ -111,12 +111,9 @@ void tcp_drop_deferred_ack(struct flow_table *table, struct flow *flow, unsigned
 /* Whether a deferred ACK takes effect if nothing more is captured: the endpoint has not left data unanswered. */
 bool tcp_deferred_ack_counts(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now);
 
-/* Whether the peer of an endpoint with a deferred ACK has sent something that the endpoint must acknowledge. */
-static inline bool
-tcp_deferred_ack_is_tested(const struct flow *flow, unsigned endpoint)
-{
-	return flow->tcp[1 - endpoint].nxt != flow->tcp[endpoint].last_ack_sent;
-}
+/* Whether the peer of an endpoint with a deferred ACK has sent something since, or with it, that the endpoint must
+ * acknowledge. */
+bool tcp_deferred_ack_is_tested(struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
 /* Updates the flow's class and deadline after a state change. */
 void tcp_segment_end(struct tcp_segment_ctx *ctx);

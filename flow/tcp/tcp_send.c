@@ -71,23 +71,34 @@ tcp_sent_syn_ack_after_reset(struct tcp_segment_ctx *ctx)
 	e->flags &= (uint8_t)~TCP_EP_ISS_KNOWN;
 }
 
+/* Whether the endpoint may have sent the SYN,ACK before the deferred ACK reached it. */
+static bool
+tcp_syn_ack_crosses_ack(const struct tcp_segment_ctx *ctx)
+{
+	uint64_t since_ns = ctx->now - tcp_deferred_ack_time(ctx->table, ctx->flow, ctx->endpoint);
+
+	return tcp_syn_ack_is_answer(ctx) || since_ns / 1000 <= tcp_syn_answer_us(ctx);
+}
+
 static void
 tcp_sent_syn(struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
 	bool answers = (t->flags & TCP_ACK) != 0;
-	bool new_iss;
+	bool new_iss, crosses = false;
+	uint64_t acked = 0;
 
 	if (answers)
 		tcp_sent_syn_ack_after_reset(ctx);
 	if (tcp_ack_is_deferred(e)) {
 		if (t->seq != e->iss)
 			return;
-		if (answers) {
+		ctx->changed = true;
+		crosses = answers && tcp_syn_ack_crosses_ack(ctx);
+		acked = tcp_deferred_ack_time(ctx->table, ctx->flow, ctx->endpoint);
+		if (answers && !crosses)
 			tcp_drop_deferred_ack(ctx->table, ctx->flow, ctx->endpoint);
-			ctx->changed = true;
-		}
 	}
 	/* A listener without state for its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another
 	 * ISN. */
@@ -105,8 +116,12 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) & 15u;
 	}
 	e->wnd = t->window; /* the window in a SYN is never scaled */
+	if (crosses) /* the ACK goes on waiting, for as long as it takes to send the next SYN,ACK */
+		tcp_defer(ctx->table, ctx->flow, ctx->endpoint, TCP_SLOW_ACK_DEFERRED, acked);
+	else if (answers)
+		e->rcv_nxt = t->ack;
 	if (answers) {
-		e->rcv_nxt = e->last_ack_sent = t->ack;
+		e->last_ack_sent = t->ack;
 		tcp_apply_input(ctx, TCP_INPUT_SEND_SYN_ACK);
 		if ((t->flags & TCP_FIN) != 0 && e->nxt == t->seq + 1 + ctx->payload_len) {
 			e->nxt++;

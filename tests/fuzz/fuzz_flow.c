@@ -186,7 +186,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_flow_feed_segment(data + at);
 		check_table();
 	}
-	tcp_flush_deferred(fixture.table);
+	tcp_flush_deferred(fixture.table, fixture.now);
 	check_table();
 	fixture.now += 1000 * 86400 * NANOSECONDS;
 	flow_table_run_timers(fixture.table, fixture.now);

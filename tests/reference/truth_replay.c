@@ -37,7 +37,7 @@ struct truth_endpoint {
 
 static struct truth_endpoint *records;
 static struct flow_table *table;
-static uint64_t first_ts;
+static uint64_t first_ts, last_ts;
 static bool verbose;
 static const struct packet *present;
 
@@ -242,6 +242,7 @@ truth_replay_capture(pcap_t *pcap, unsigned scale)
 
 		if (first_ts == 0)
 			first_ts = ts;
+		last_ts = ts;
 		dissect_frame(&frame, &packet);
 		flow_table_run_timers(table, ts);
 		if (packet.transport == TRANSPORT_TCP)
@@ -272,7 +273,7 @@ main(int argc, char **argv)
 	if (records == NULL || table == NULL)
 		return 1;
 	status = truth_replay_capture(pcap, 1);
-	tcp_flush_deferred(table);
+	tcp_flush_deferred(table, last_ts);
 	print_records();
 	pcap_close(pcap);
 	flow_table_free(table);

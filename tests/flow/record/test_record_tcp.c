@@ -501,7 +501,7 @@ test_reset_by_client(void **state)
 	feed(MS, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	feed(MS, segment_data(B, 5001, 1002, 100));
 	feed(MS, segment_empty(A, TCP_RST, 1002, 0));
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	reports_expect(RECORD_RESET_BY_CLIENT);
 	assert_int_equal(totals()->ended[FLOW_TCP][RECORD_RESET_BY_CLIENT], 1);
 }

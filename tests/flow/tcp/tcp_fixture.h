@@ -261,7 +261,7 @@ tcp_fixture_handshake(struct tcp_fixture *fixture)
 				    .mss = 1000,
 				    .sack_ok = true});
 	tcp_fixture_feed(fixture, segment_empty(A, TCP_ACK, 1001, 5001));
-	tcp_flush_deferred(fixture->table);
+	tcp_flush_deferred(fixture->table, fixture->now);
 }
 
 #endif

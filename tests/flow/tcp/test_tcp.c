@@ -1095,9 +1095,9 @@ test_the_end_of_the_capture_ends_the_wait(void **state)
 	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1001, 5001));
 	tcp_fixture_feed(&t, segment_empty(A, TCP_RST | TCP_ACK, 1002, 5001));
 	tcp_fixture_take_trace(&t);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>CLOSED");
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	assert_string_equal(tcp_fixture_take_trace(&t), "");
 }
 

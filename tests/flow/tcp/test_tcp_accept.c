@@ -166,6 +166,54 @@ test_a_syn_ack_again_denies_it(void **state)
 	assert_accepted_after(1004 * MS);
 }
 
+/* Captured far from the listener, which sent it before the ACK arrived. */
+static void
+test_a_syn_ack_that_crosses_the_ack_denies_nothing(void **state)
+{
+	(void)state;
+	feed(0, A, TCP_SYN, 1000, 0, 0);
+	feed(700 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(350 * MS, A, TCP_ACK, 1001, 5001, 10);
+	feed(650 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	tcp_fixture_take_trace(&t);
+	feed(50 * MS, B, TCP_ACK, 5001, 1011, 0);
+	expect(ACCEPTED);
+	assert_accepted_after(1050 * MS);
+}
+
+static void
+test_no_syn_ack_behind_one_that_crosses_the_ack_proves_it(void **state)
+{
+	(void)state;
+	feed(0, A, TCP_SYN, 1000, 0, 0);
+	feed(MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(998 * MS, A, TCP_ACK, 1001, 5001, 0);
+	feed(2 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	tcp_fixture_take_trace(&t);
+	fastpath_finish_frame(&t, 2400 * MS);
+	expect("");
+	fastpath_finish_frame(&t, 100 * MS);
+	expect(ACCEPTED);
+	assert_accepted_after(999 * MS);
+}
+
+/* The round trip is longer than the client's timer. */
+static void
+test_a_syn_ack_for_each_syn_denies_nothing(void **state)
+{
+	(void)state;
+	feed(0, A, TCP_SYN, 1000, 0, 0);
+	feed(1000 * MS, A, TCP_SYN, 1000, 0, 0);
+	feed(500 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(MS, A, TCP_ACK, 1001, 5001, 10);
+	tcp_fixture_take_trace(&t);
+	feed(999 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	expect("B:retransmit(syn,2)");
+	feed(501 * MS, B, TCP_ACK, 5001, 1011, 0);
+	expect(ACCEPTED);
+	assert_accepted_after(1501 * MS);
+}
+
 static void
 test_a_copy_of_the_syn_ack_denies_nothing(void **state)
 {
@@ -194,7 +242,7 @@ test_data_without_an_answer_deny_it(void **state)
 	tcp_fixture_take_trace(&t);
 	fastpath_finish_frame(&t, 20000 * MS);
 	expect("");
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect("");
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_SYN_RECEIVED);
 	assert_int_equal(flow_record_handshake_us(flow_table_record(t.table, t.flow)), RECORD_UNKNOWN_US);
@@ -210,9 +258,36 @@ test_fresh_data_at_the_end_of_the_capture(void **state)
 	feed(MS, A, TCP_FIN | TCP_ACK, 1001, 5001, 10);
 	expect("A:ESTABLISHED>FIN_WAIT_1");
 	before = t.flow->tcp[B];
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect(ACCEPTED " B:ESTABLISHED>CLOSE_WAIT");
 	assert_int_equal(tcp_delivery_since(t.flow, B, &before, 0).bytes, 10);
+}
+
+/* The SYN,ACK has refused the data of the SYN. */
+static void
+test_data_of_a_syn_deny_nothing(void **state)
+{
+	(void)state;
+	feed(0, A, TCP_SYN, 1000, 0, 5);
+	feed(MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(MS, A, TCP_ACK, 1006, 5001, 0);
+	tcp_fixture_take_trace(&t);
+	fastpath_finish_frame(&t, 1300 * MS);
+	expect(ACCEPTED);
+	assert_accepted_after(2 * MS);
+}
+
+static void
+test_old_data_at_the_end_of_the_capture(void **state)
+{
+	(void)state;
+	open_client();
+	feed(MS, A, TCP_ACK, 1001, 5001, 10);
+	tcp_fixture_take_trace(&t);
+	t.now += 20000 * MS; /* the packets of others */
+	tcp_flush_deferred(t.table, t.now);
+	expect("");
+	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_SYN_RECEIVED);
 }
 
 /* A listener answers with the number of the ACK (tcp_abort_on_overflow), a socket that was closed with an ACK, too. */
@@ -277,9 +352,14 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_silence_proves_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_silence_behind_a_repeated_syn_ack_is_longer, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_again_denies_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_syn_ack_that_crosses_the_ack_denies_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_syn_ack_behind_one_that_crosses_the_ack_proves_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_syn_ack_for_each_syn_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_copy_of_the_syn_ack_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_data_without_an_answer_deny_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_fresh_data_at_the_end_of_the_capture, begin, end),
+		cmocka_unit_test_setup_teardown(test_old_data_at_the_end_of_the_capture, begin, end),
+		cmocka_unit_test_setup_teardown(test_data_of_a_syn_deny_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_reset_of_the_listener_denies_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_reset_of_the_socket_proves_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_reset_of_the_client_at_once, begin, end),

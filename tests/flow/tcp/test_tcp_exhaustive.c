@@ -149,7 +149,7 @@ run_plan(enum model_script script, const uint8_t *plan, unsigned length)
 			fail_msg("%s, network %s: the hosts themselves did not end: %s %s", script_names[script],
 				 plan_text(plan, length), fixture_states[m.host[A].state],
 				 fixture_states[m.host[B].state]);
-		tcp_flush_deferred(t.table);
+		tcp_flush_deferred(t.table, t.now);
 		t.trace[t.length] = '\0';
 		check_captured_end(script, plan, length, tap);
 		if (ended)
@@ -249,7 +249,7 @@ replay(const struct recording *r, const uint8_t *plan)
 	}
 	if (late != NULL)
 		feed_frame(late);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	t.trace[t.length] = '\0';
 }
 
@@ -404,7 +404,7 @@ feed_odd_segment(const struct recording *r, unsigned after, const struct test_se
 		t.now = start + r->at[after];
 		tcp_fixture_feed(&t, r->segment[after]);
 	}
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	t.trace[t.length] = '\0';
 	check_after_odd_segment(r, after, odd);
 }

@@ -105,7 +105,7 @@ test_a_syn_ack_is_accepted_at_the_end(void **state)
 	feed(A, TCP_SYN, 1000, 0, 0);
 	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	tcp_fixture_take_trace(&t);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect("A:connect-established A:SYN_SENT>ESTABLISHED");
 }
 
@@ -119,7 +119,7 @@ test_a_reset_with_the_number_of_a_fin_that_waits(void **state)
 	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
 	t.now -= MILLISECONDS / 2; /* B has not acknowledged the FIN yet */
 	feed(A, TCP_RST, 1001, 0, 0);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect("A:ESTABLISHED>FIN_WAIT_1 A:FIN_WAIT_1>CLOSED B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>CLOSED");
 }
 
@@ -279,7 +279,7 @@ test_a_fin_with_the_ack_of_a_fin_behind_data(void **state)
 	feed(B, TCP_ACK, 5001, 1001, 100);
 	feed(B, TCP_FIN | TCP_ACK, 5101, 1002, 0);
 	tcp_fixture_take_trace(&t);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect("A:FIN_WAIT_1>FIN_WAIT_2 A:FIN_WAIT_2>TIME_WAIT");
 }
 
@@ -314,7 +314,7 @@ test_forged_resets(void **state)
 		feed(B, TCP_RST, forged[i], 0, 0);
 		feed(B, TCP_RST | TCP_ACK, forged[i], 1001, 0);
 	}
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect("");
 }
 
@@ -345,7 +345,7 @@ test_a_syn_that_is_accepted_after_missing_frames(void **state)
 	feed(A, TCP_SYN, 700000, 0, 0);
 	feed(B, TCP_SYN | TCP_ACK, 900000, 700001, 0);
 	feed(A, TCP_ACK, 700001, 900001, 0);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect("A:ESTABLISHED>CLOSED B:ESTABLISHED>CLOSED " OPEN);
 	assert_int_equal(t.flow->tcp[A].iss, 700000);
 }
@@ -501,7 +501,7 @@ test_neighbours_of_acceptable_segments(void **state)
 	expect("A:connect-request A:CLOSED>SYN_SENT");
 	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	feed(A, TCP_ACK, 1001, 5001, 0);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	expect("B:LISTEN>SYN_RECEIVED A:connect-established A:SYN_SENT>ESTABLISHED B:accept-established "
 	       "B:SYN_RECEIVED>ESTABLISHED");
 	/* The ISN of an active opener is an old ACK number, that of a passive one is none. */
@@ -724,7 +724,7 @@ test_a_repeated_syn_does_not_raise_the_timestamp(void **state)
 	feed_stamped(B, TCP_SYN | TCP_ACK, 5000, 1001, 0, 70000);
 	feed_stamped(A, TCP_SYN, 1000, 0, 0, 6000);
 	feed_stamped(A, TCP_ACK, 1001, 5001, 10, 5001);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	assert_int_equal(t.flow->tcp[B].state, TCP_STATE_ESTABLISHED);
 	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1011);
 }
@@ -836,7 +836,7 @@ test_a_reset_of_an_unacceptable_syn_ack(void **state)
 	feed(A, TCP_SYN, 1000, 0, 0);
 	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	feed(A, TCP_ACK, 1001, 5001, 10);
-	tcp_flush_deferred(t.table);
+	tcp_flush_deferred(t.table, t.now);
 	assert_non_null(strstr(t.trace, "A:CLOSED>SYN_SENT"));
 	assert_non_null(strstr(t.trace, "B:LISTEN>SYN_RECEIVED"));
 	assert_non_null(strstr(t.trace, "A:SYN_SENT>ESTABLISHED B:accept-established B:SYN_RECEIVED>ESTABLISHED"));
