@@ -117,6 +117,10 @@ struct flow_counters {
 
 struct flow_table;
 
+/* Called before the events and the record with which a timer, an eviction, a new incarnation or the end of the capture
+ * may end a flow; `removed`: it does, and the flow is removed.  The flow is still intact during the call. */
+typedef void flow_end_handler(void *context, struct flow *flow, bool removed);
+
 /* Receives every event caused by a timer, an eviction or the reuse of a flow's ends, in time order.  The flow is still
  * intact during the call. */
 typedef void flow_event_handler(void *context, struct flow *flow, const struct flow_events *events);
@@ -130,6 +134,9 @@ void flow_table_free(struct flow_table *table);
 /* Makes the memory of the first `flows` connections of a new table present, 230 bytes each: a connection that begins
  * later does not wait until the kernel has cleared its page. */
 void flow_table_populate(struct flow_table *table, uint32_t flows);
+
+/* Sets the handler of ends, which gets the context of that of events. */
+void flow_table_set_end_handler(struct flow_table *table, flow_end_handler *handler);
 
 /* Changes the timeouts.  A running timer keeps its deadline until the next packet.  The number of flows does not
  * change. */

@@ -114,6 +114,9 @@ struct flow *flow_table_lookup_live(struct flow_table *table, const struct flow_
 /* Passes the events to the handler of the table, if there are any. */
 void flow_report_events(struct flow_table *table, struct flow *flow, const struct flow_events *events);
 
+/* The flow may have ended, or is about to be removed: calls the handler of ends. */
+void flow_report_end(struct flow_table *table, struct flow *flow, bool removed);
+
 /* State that the TCP machine keeps outside the flows (flow/tcp/tcp_pools.h); created and freed with the table. */
 struct tcp_pools;
 

@@ -600,6 +600,16 @@ app_layer_update_timeout(struct app_layer *app_layer, unsigned app)
 		app_layer->next_timeout = next;
 }
 
+/* A connection of which a message was read does not count as one that is not read. */
+static void
+app_layer_note_read(const struct app_report *report, struct flow *flow)
+{
+	if (!report->read || !flow->unread)
+		return;
+	flow->unread = false;
+	app_flow_count_unread(report->app_layer->app_flows[report->app], false);
+}
+
 void
 app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const struct app_segment *segment)
 {
@@ -624,10 +634,7 @@ app_layer_observe(struct app_layer *app_layer, struct emitter *emitter, const st
 	if (segment->on_send_side != (segment->has_send_side && report.endpoint == segment->sender))
 		return;
 	flow->slow = app_layer_read(app_layer, segment, &report, server);
-	if (report.read && flow->unread) {
-		flow->unread = false;
-		app_flow_count_unread(app_layer->app_flows[report.app], false);
-	}
+	app_layer_note_read(&report, flow);
 	app_layer_update_timeout(app_layer, report.app);
 }
 
@@ -667,33 +674,70 @@ app_layer_run_provider_timers(struct app_layer *app_layer, unsigned app, struct 
 	app_protocols[app]->reader->on_time(&ctx);
 }
 
+/* Delivers what is held of an app flow; `flow` is its connection, NULL if that is no more. */
+static void
+app_layer_end_hold(struct app_layer *app_layer, unsigned app, struct emitter *emitter, struct app_flow *c,
+		   struct flow *flow, uint64_t time)
+{
+	const struct app_protocol *protocol = app_protocols[app];
+	bool wants_name = flow != NULL && protocol->names && flow_table_wants_name(app_layer->flows, flow);
+	struct app_report report = {
+	    .app_layer = app_layer, .emitter = emitter, .protocol = protocol, .app = app, .flow = flow, .endpoint = 2};
+	struct app_context ctx = {
+	    .flow = flow,
+	    .now = time,
+	    .shared = app_layer->shared[app],
+	    .traced = true,
+	    .on_message = app_layer_on_message,
+	    .on_anomaly = app_layer_on_anomaly,
+	    .on_name = wants_name ? app_layer_on_name : NULL,
+	    .context = &report,
+	};
+
+	if (flow != NULL) {
+		ctx.cid = flow_cid(app_layer->flows, flow, 0);
+		ctx.server_endpoint = app_layer_server_endpoint(app_layer, app, flow);
+		report.endpoint = app_layer_reporting_endpoint(flow, ctx.server_endpoint);
+	}
+	emitter_begin_timer(emitter, time);
+	app_flow_end_hold(app_layer->app_flows[app], c, report.endpoint <= 1 ? &ctx : NULL);
+	emitter_end_timer(emitter);
+	if (flow != NULL)
+		app_layer_note_read(&report, flow);
+}
+
 /* Delivers what may be held up to `until` at most (flow/stream/stream.h). */
 static void
 app_layer_end_holds(struct app_layer *app_layer, unsigned app, struct emitter *emitter, uint64_t now, uint64_t until)
 {
-	struct app_flow_table *table = app_layer->app_flows[app];
-	const struct flow *flow;
+	const struct app_flow_table *table = app_layer->app_flows[app];
+	const struct flow *held;
 	struct app_flow *c;
 	uint64_t cid;
 
-	while ((c = app_flow_find_timeout(table, until, &flow, &cid)) != NULL) {
-		uint64_t held_until = app_flow_next_timeout(table), time = held_until < now ? held_until : now;
-		struct app_report report = {
-		    .app_layer = app_layer, .emitter = emitter, .protocol = app_protocols[app], .app = app};
-		struct app_context ctx = {.cid = cid, .now = time, .traced = true, .on_message = app_layer_on_message,
-					  .on_anomaly = app_layer_on_anomaly, .context = &report,
-					  .shared = app_layer->shared[app]};
+	while ((c = app_flow_find_timeout(table, until, &held, &cid)) != NULL) {
+		uint64_t held_until = app_flow_next_timeout(table);
+		struct flow *flow = NULL;
 
 		/* The memory of a flow that was removed may be free, or another connection's. */
-		if (flow_cid(app_layer->flows, flow, 0) == cid) {
-			ctx.flow = report.flow = flow;
-			ctx.server_endpoint = app_layer_server_endpoint(app_layer, app, flow);
-			report.endpoint = app_layer_reporting_endpoint(flow, ctx.server_endpoint);
-		}
-		emitter_begin_timer(emitter, time);
-		app_flow_end_hold(table, c, report.flow != NULL && report.endpoint <= 1 ? &ctx : NULL);
-		emitter_end_timer(emitter);
+		if (flow_cid(app_layer->flows, held, 0) == cid)
+			flow = flow_table_lookup(app_layer->flows, &held->key, held->hash);
+		app_layer_end_hold(app_layer, app, emitter, c, flow, held_until < now ? held_until : now);
 	}
+}
+
+void
+app_layer_end_connection(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now)
+{
+	struct app_flow *c;
+	unsigned app;
+
+	if (flow->kind != FLOW_TCP || flow->app == FLOW_APP_UNDECIDED || flow->app == FLOW_APP_NONE)
+		return;
+	app = flow->app - FLOW_APP_FIRST;
+	c = app_flow_find_held(app_layer->app_flows[app], flow, flow_cid(app_layer->flows, flow, 0));
+	if (c != NULL)
+		app_layer_end_hold(app_layer, app, emitter, c, flow, now);
 }
 
 void
@@ -701,6 +745,13 @@ app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, uint64
 {
 	for (unsigned i = 0; i < APP_COUNT; i++)
 		app_layer_end_holds(app_layer, i, emitter, now, UINT64_MAX - 1);
+}
+
+void
+app_layer_count_left(const struct app_layer *app_layer)
+{
+	for (unsigned i = 0; i < APP_COUNT; i++)
+		app_flow_table_end(app_layer->app_flows[i]);
 }
 
 void

@@ -64,6 +64,12 @@ void app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, 
 /* The input has ended at `now`, packet time in ns: what is held for later frames is delivered. */
 void app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
+/* A connection has ended, or its flow is removed, at `now`: what is held of it is delivered, before its end is told. */
+void app_layer_end_connection(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now);
+
+/* No input follows: counts what was not delivered. */
+void app_layer_count_left(const struct app_layer *app_layer);
+
 /* A segment or datagram, and the point in the firing order at which it is processed. */
 struct app_segment {
 	const struct packet *packet;

@@ -120,6 +120,15 @@ observe_deliver_accepted(struct observer *o, struct flow *flow, unsigned endpoin
 }
 
 void
+observe_on_flow_end(void *observer, struct flow *flow, bool removed)
+{
+	struct observer *o = observer;
+
+	if (removed || flow_has_ended(o->flows, flow))
+		app_layer_end_connection(o->app_layer, o->emitter, flow, o->clock.now);
+}
+
+void
 observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events)
 {
 	struct observer *o = observer;
@@ -553,6 +562,8 @@ observe_tcp_received(struct observer *o, struct packet_work *work, struct locali
 	if (sockets && accepts == 0)
 		observe_emit_socket_receive(o, work, receiver, &before);
 	observe_app_layer(o, work, locality, false);
+	if (flow_has_ended(o->flows, work->flow))
+		app_layer_end_connection(o->app_layer, o->emitter, work->flow, o->clock.now);
 }
 
 static void

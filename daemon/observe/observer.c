@@ -60,6 +60,7 @@ observer_new(const struct config *config, enum view_mode view, const struct loca
 		observer_free(o);
 		return NULL;
 	}
+	flow_table_set_end_handler(o->flows, observe_on_flow_end);
 	flow_table_set_record_handler(o->flows, observe_on_connection_record, o);
 	if (partition != NULL) {
 		flow_table_set_id_stride(o->flows, partition->index, partition->count);
@@ -120,6 +121,7 @@ observer_end_input(struct observer *o)
 		observer_check_probes(o);
 		tcp_flush_deferred(o->flows, o->clock.now);
 		app_layer_end_input(o->app_layer, o->emitter, o->clock.now);
+		app_layer_count_left(o->app_layer);
 		flow_table_end_records(o->flows);
 		flow_table_count_open(o->flows);
 	}
@@ -398,6 +400,17 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 		observe_timed_batch(o, frames, count);
 	else
 		observe_batch(o, frames, count);
+}
+
+void
+observe_run_app_timers(struct observer *o)
+{
+	uint64_t due;
+
+	while ((due = o->app_layer->next_timeout) <= o->clock.now) {
+		flow_table_run_timers(o->flows, due);
+		app_layer_run_timers(o->app_layer, o->emitter, due);
+	}
 }
 
 void

@@ -149,15 +149,18 @@ observe_count_packet(struct observer *o)
 	return observe_take_packet_id(o);
 }
 
+/* Runs the timers of application providers, and those of flows that are due before them: time may have jumped. */
+void observe_run_app_timers(struct observer *o);
+
 /* Runs the timers that are due: one comparison each if there is none. */
 static inline void
 observe_run_timers(struct observer *o)
 {
+	if (__builtin_expect(o->clock.now >= o->app_layer->next_timeout, 0))
+		observe_run_app_timers(o);
 	flow_table_run_timers(o->flows, o->clock.now);
 	if (__builtin_expect(o->clock.now >= *o->fragments_due, 0))
 		reassembly_run_timers(o->fragments, o->clock.now);
-	if (__builtin_expect(o->clock.now >= o->app_layer->next_timeout, 0))
-		app_layer_run_timers(o->app_layer, o->emitter, o->clock.now);
 }
 
 /* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own.  `work` holds the
@@ -178,6 +181,9 @@ enum duplicate_rule observe_udp_rule(const struct observer *o, const struct flow
 /* Like observe_packet() for a TCP or UDP packet without anomalies while no probe is enabled: only the connection's
  * state is updated.  False if the packet is not of this kind. */
 bool observe_untraced(struct observer *o, struct packet_work *work);
+
+/* Callback: a flow may have ended, or is removed, and not by the packet in progress alone. */
+void observe_on_flow_end(void *observer, struct flow *flow, bool removed);
 
 /* Callback: a flow's timer expired, or the flow was evicted. */
 void observe_on_flow_timer(void *observer, struct flow *flow, const struct flow_events *events);

@@ -427,6 +427,10 @@ const struct counter_row counters_table[] = {
 	{.group = "stream.", .name = "unheld", FIELD(streams.unheld), IF_USED(streams.unheld), EXPORTED(WITH_APPS),
 	 .metric = "stream_unheld_total",
 	 .help = "Times that these bytes did not come within a second, or that a limit was reached before."},
+	{.group = "stream.", .name = "undelivered", FIELD(streams.undelivered), IF_USED(streams.undelivered),
+	 EXPORTED(WITH_APPS), .metric = "stream_undelivered_total",
+	 .help = "Segments of streams that were still held when their connection was no longer read, or at the end: "
+		 "bytes before them did not come."},
 	{.group = "stream.", .name = "repeated-bytes", FIELD(streams.repeated), OF_APPS,
 	 .metric = "stream_repeated_bytes_total", .help = "Bytes of streams received again."},
 	{.group = "stream.", .name = "incomparable-bytes", FIELD(streams.uncompared), OF_APPS,

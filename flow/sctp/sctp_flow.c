@@ -139,6 +139,7 @@ sctp_flow_supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 	struct flow_events events = {.count = 0};
 
 	record_prepare(table, flow);
+	flow_report_end(table, flow, true);
 	if (sctp_paths_are_known(table, flow)) {
 		sctp_apply_input(flow, 0, SCTP_INPUT_SUPERSEDED, now, &events);
 		sctp_apply_input(flow, 1, SCTP_INPUT_SUPERSEDED, now, &events);

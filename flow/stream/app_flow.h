@@ -69,8 +69,14 @@ uint64_t app_flow_next_timeout(const struct app_flow_table *table);
 struct app_flow *app_flow_find_timeout(const struct app_flow_table *table, uint64_t now, const struct flow **flow,
 				       uint64_t *cid);
 
+/* The app flow of a connection if its bytes are held; NULL otherwise. */
+struct app_flow *app_flow_find_held(struct app_flow_table *table, const struct flow *flow, uint64_t cid);
+
 /* Delivers what is held of that app flow; without `ctx` it is dropped. */
 void app_flow_end_hold(struct app_flow_table *table, struct app_flow *c, struct app_context *ctx);
+
+/* The input has ended: counts what was not delivered. */
+void app_flow_table_end(const struct app_flow_table *table);
 
 /* Drops all app flows: connections are read again in mid-stream, if at all. */
 void app_flow_table_clear(struct app_flow_table *table);

@@ -237,6 +237,14 @@ app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t 
 	return NULL;
 }
 
+struct app_flow *
+app_flow_find_held(struct app_flow_table *table, const struct flow *flow, uint64_t cid)
+{
+	struct app_flow *c = table->held.oldest != 0 ? app_flow_lookup(table, flow, cid) : NULL;
+
+	return c != NULL && c->held_until != 0 ? c : NULL;
+}
+
 static void
 app_flow_held_unlink(struct app_flow_table *table, struct app_flow *c)
 {
@@ -296,9 +304,30 @@ app_flow_find_timeout(const struct app_flow_table *table, uint64_t now, const st
 	return c;
 }
 
+/* Counts what was not read of the streams that are. */
+static void
+app_flow_count_undelivered(const struct app_flow_table *table, const struct app_flow *c)
+{
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		if (table->reader->is_reading(app_flow_state(table, c), endpoint))
+			stream_count_undelivered(table->pool, &c->stream[endpoint]);
+}
+
+void
+app_flow_table_end(const struct app_flow_table *table)
+{
+	for (uint32_t index = 1; index <= table->high_water; index++) {
+		const struct app_flow *c = &table->entries[index];
+
+		if (c->flow != NULL && c->list != APP_FLOWS_CLOSED)
+			app_flow_count_undelivered(table, c);
+	}
+}
+
 static void
 app_flow_end_streams(struct app_flow_table *table, struct app_flow *c)
 {
+	app_flow_count_undelivered(table, c);
 	app_flow_set_held(table, c, 0);
 	stream_end(table->pool, &c->stream[0]);
 	stream_end(table->pool, &c->stream[1]);

@@ -34,6 +34,12 @@ stream_end(struct stream_pool *pool, struct stream *s)
 	s->history_len = 0;
 }
 
+void
+stream_count_undelivered(struct stream_pool *pool, const struct stream *s)
+{
+	pool->counters.undelivered += s->queued_segments;
+}
+
 /* --- history --- */
 
 /* Length of the part of a run before the ring wraps around.  Sequence numbers wrap where the ring does: its size is a

@@ -83,6 +83,7 @@ struct stream_counters {
 	uint64_t uncompared;	 /* of `repeated`, bytes that could not be compared because the history is too short */
 	uint64_t differing;	 /* segments that repeat a range with different bytes */
 	uint64_t limit_gaps;	 /* gaps because the queue or the pool was full */
+	uint64_t undelivered;	 /* segments that were queued, held or not, when their connection was no longer read */
 	uint64_t evicted_queues; /* streams whose queued segments were evicted */
 	uint64_t unkept;	 /* first segments that were not kept, or not whole (flow/stream/first_bytes_pool.h) */
 };
@@ -104,6 +105,9 @@ void stream_begin(struct stream_pool *pool, struct stream *stream, uint32_t seq)
 
 /* Drops all queued segments; the stream is then not begun. */
 void stream_end(struct stream_pool *pool, struct stream *stream);
+
+/* Counts the queued segments: what comes next drops them. */
+void stream_count_undelivered(struct stream_pool *pool, const struct stream *stream);
 
 /* A segment.  `seq` is the sequence number of its first byte; `bytes` is the captured part of its `wire` bytes.
  * `acked` is the last acknowledgement number of the receiver, valid if `has_acked`. */

@@ -79,6 +79,7 @@ evict_flow(struct flow_table *table, flow_index index, uint64_t now)
 	record_prepare(table, flow);
 	events.count = 0;
 	flow_on_evict(table, flow, now, &events);
+	flow_report_end(table, flow, true);
 	flow_report_events(table, flow, &events);
 	record_report_removal(table, flow, RECORD_EVICTED);
 	flow_table_remove_flow(table, flow);

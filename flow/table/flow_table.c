@@ -221,6 +221,19 @@ flow_report_events(struct flow_table *table, struct flow *flow, const struct flo
 }
 
 void
+flow_report_end(struct flow_table *table, struct flow *flow, bool removed)
+{
+	if (table->on_end != NULL)
+		table->on_end(table->context, flow, removed);
+}
+
+void
+flow_table_set_end_handler(struct flow_table *table, flow_end_handler *handler)
+{
+	table->on_end = handler;
+}
+
+void
 flow_table_clear(struct flow_table *table)
 {
 	struct flow_events ignored;
@@ -234,6 +247,7 @@ flow_table_clear(struct flow_table *table)
 		record_prepare(table, flow);
 		ignored.count = 0;
 		flow_on_evict(table, flow, flow->last_seen, &ignored);
+		flow_report_end(table, flow, true);
 		record_report_removal(table, flow, RECORD_CAPTURE_END);
 		flow_table_remove_flow(table, flow);
 	}

@@ -77,6 +77,7 @@ struct flow_table {
 	bool expects_duplicate;	      /* see flow_table_expect_duplicate() */
 	unsigned id_first, id_stride; /* first connection id and stride: see flow_table_set_id_stride() */
 	flow_event_handler *on_events;
+	flow_end_handler *on_end; /* NULL none */
 	void *context;
 	struct flow_limits limits;
 	struct flow_counters counters;

@@ -517,6 +517,7 @@ wheel_expire_flow(struct flow_table *table, flow_index index, uint64_t now)
 	record_prepare(table, flow);
 	events.count = 0;
 	next = flow_on_deadline(table, flow, deadline, &events);
+	flow_report_end(table, flow, next == 0);
 	flow_report_events(table, flow, &events);
 	flow_table_report_ended(table);
 	if (next == 0) {

@@ -159,6 +159,7 @@ tcp_flow_flush_deferred(void *context, const struct flow *found)
 			tcp_drop_deferred_ack(table, flow, endpoint);
 		tcp_apply_deferred(table, flow, endpoint, flow->last_seen, &events);
 	}
+	flow_report_end(table, flow, false);
 	flow_report_events(table, flow, &events);
 	tcp_flow_reclassify(table, flow, flow->last_seen);
 	flow_table_report_ended(table);

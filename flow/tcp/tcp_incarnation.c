@@ -119,6 +119,7 @@ tcp_flow_supersede(struct flow_table *table, struct flow *flow, uint64_t now)
 	tcp_apply_deferred(table, flow, 1, now, &events);
 	tcp_change_state(table, flow, flow->first_sender, TCP_INPUT_SUPERSEDED, now, &events);
 	tcp_change_state(table, flow, 1u - flow->first_sender, TCP_INPUT_SUPERSEDED, now, &events);
+	flow_report_end(table, flow, true);
 	flow_report_events(table, flow, &events);
 	record_report_removal(table, flow, RECORD_IDLE);
 	pending_syn_remove(table, flow);

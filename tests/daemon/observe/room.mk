@@ -19,5 +19,6 @@ check_tests += \
 	%D%/clock.sh \
 	%D%/damaged.sh \
 	%D%/duplicates.sh \
+	%D%/ends.sh \
 	%D%/first_bytes.sh \
 	%D%/window.sh
