@@ -16,11 +16,12 @@
 #define DNS_EARLY_MAX 1024u
 #define DNS_EARLY_NS  1000000000u
 
-/* A response that no query waits for. */
+/* Responses that no query waited for; or none are expected, because the query was answered or has timed out. */
 struct dns_early {
-	uint64_t cid, time; /* packet time, ns */
+	uint64_t cid, time; /* packet time of the latest message, ns */
 	uint64_t question;  /* hash of it, and of the id */
-	bool valid;
+	uint16_t responses; /* queries to come that they answer; 0 with `settled`, or free */
+	bool settled;	    /* a response that comes next is superfluous */
 };
 
 /* Index 0 means none. */
@@ -186,7 +187,7 @@ dns_requests_add(struct dns_requests *requests, const struct app_context *ctx, c
 /* ---------------------------------------------------------------------------------------------------- the messages */
 
 static struct dns_early
-dns_early_of(const struct dns_requests *requests, const struct app_context *ctx, const struct dns_message *message)
+dns_early_of(const struct dns_requests *requests, uint64_t cid, uint64_t now, const struct dns_message *message)
 {
 	char name[DNS_NAME_SIZE + 4] = {(char)(message->id >> 8), (char)message->id, (char)(message->qtype >> 8),
 					(char)message->qtype};
@@ -195,10 +196,9 @@ dns_early_of(const struct dns_requests *requests, const struct app_context *ctx,
 	/* Names differ in case only if a client wants it so, and then both messages do. */
 	for (; message->qname[length] != '\0'; length++)
 		name[4 + length] = message->qname[length];
-	return (struct dns_early){.cid = ctx->cid,
-				  .time = ctx->now,
-				  .question = XXH3_64bits_withSeed(name, 4 + length, requests->seed),
-				  .valid = true};
+	return (struct dns_early){.cid = cid,
+				  .time = now,
+				  .question = XXH3_64bits_withSeed(name, 4 + length, requests->seed)};
 }
 
 static struct dns_early *
@@ -207,17 +207,56 @@ dns_early_slot(struct dns_requests *requests, const struct dns_early *early)
 	return &requests->early[(early->question ^ early->cid) % DNS_EARLY_MAX];
 }
 
+static bool
+dns_early_is_recent(const struct dns_early *slot, const struct dns_early *early)
+{
+	return (slot->settled || slot->responses != 0) && early->time - slot->time <= DNS_EARLY_NS;
+}
+
+static bool
+dns_early_is_same(const struct dns_early *slot, const struct dns_early *early)
+{
+	return slot->cid == early->cid && slot->question == early->question && dns_early_is_recent(slot, early);
+}
+
+/* A response that no query waits for: that of one which is captured later, unless its query is settled. */
+static void
+dns_early_add(struct dns_requests *requests, const struct app_context *ctx, const struct dns_message *response)
+{
+	struct dns_early early = dns_early_of(requests, ctx->cid, ctx->now, response);
+	struct dns_early *slot = dns_early_slot(requests, &early);
+	bool same = dns_early_is_same(slot, &early);
+
+	early.settled = same && slot->settled;
+	if (!early.settled)
+		early.responses = (uint16_t)(same && slot->responses < UINT16_MAX ? slot->responses + 1 : 1);
+	*slot = early;
+}
+
 /* Whether the response to this query was captured before it. */
 static bool
 dns_early_take(struct dns_requests *requests, const struct app_context *ctx, const struct dns_message *query)
 {
-	struct dns_early early = dns_early_of(requests, ctx, query), *slot = dns_early_slot(requests, &early);
+	struct dns_early early = dns_early_of(requests, ctx->cid, ctx->now, query);
+	struct dns_early *slot = dns_early_slot(requests, &early);
 
-	if (!slot->valid || slot->cid != early.cid || slot->question != early.question ||
-	    early.time - slot->time > DNS_EARLY_NS)
+	if (!dns_early_is_same(slot, &early) || slot->responses == 0)
 		return false;
-	slot->valid = false;
+	slot->responses--;
 	return true;
+}
+
+/* The query was answered, or has timed out.  A response for which a query is still to come counts more. */
+static void
+dns_early_settle(struct dns_requests *requests, const struct dns_request *request, uint64_t now)
+{
+	struct dns_early early = dns_early_of(requests, request->cid, now, &request->query);
+	struct dns_early *slot = dns_early_slot(requests, &early);
+
+	if (slot->responses != 0 && dns_early_is_recent(slot, &early) && !dns_early_is_same(slot, &early))
+		return;
+	early.settled = true;
+	*slot = early;
 }
 
 void
@@ -251,14 +290,13 @@ dns_requests_answer(const struct app_context *ctx, struct dns_message *response)
 	const struct dns_request *request = &requests->entries[index];
 
 	if (index == 0) {
-		struct dns_early early = dns_early_of(requests, ctx, response);
-
-		*dns_early_slot(requests, &early) = early;
+		dns_early_add(requests, ctx, response);
 		return;
 	}
 	response->tries = request->query.tries;
 	response->latency_us = app_elapsed_us(request->sent, app_bytes_time(ctx));
 	requests->counters.answered++;
+	dns_early_settle(requests, request, ctx->now);
 	dns_requests_remove(requests, index);
 }
 
@@ -285,6 +323,7 @@ dns_requests_on_time(struct app_context *ctx)
 		requests->counters.forgotten +=
 		    !ctx->on_timeout(ctx->context, request->flow, request->cid, request->begun + requests->timeout_ns,
 				     &request->query);
+		dns_early_settle(requests, request, ctx->now);
 		dns_requests_remove(requests, requests->oldest);
 	}
 }

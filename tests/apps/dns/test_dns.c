@@ -560,6 +560,51 @@ test_latency_and_tries(void **state)
 	assert_int_equal(counters()->answered, 1);
 }
 
+/* The next query with the same id and name is timed by its own response. */
+static void
+test_a_second_response(void **state)
+{
+	(void)state;
+	send_datagram(1, 0x0100, 100 * SECOND);
+	send_datagram(1, 0x8180, 100 * SECOND + 1000);
+	send_datagram(1, 0x8180, 100 * SECOND + 2000); /* superfluous */
+	send_datagram(1, 0x8180, 100 * SECOND + 3000);
+	send_datagram(1, 0x0100, 100 * SECOND + 500000);
+	send_datagram(1, 0x8180, 100 * SECOND + 504000);
+	assert_int_equal(reported[5].latency_us, 4);
+	assert_int_equal(counters()->answered, 2);
+	assert_int_equal(counters()->now, 0);
+}
+
+/* So is one behind a query that was answered after its timeout. */
+static void
+test_a_response_after_the_timeout(void **state)
+{
+	(void)state;
+	send_datagram(1, 0x0100, 100 * SECOND);
+	ctx.now = 105 * SECOND;
+	dns_reader.on_time(&ctx);
+	assert_int_equal(timeouts, 1);
+	send_datagram(1, 0x8180, 105 * SECOND + 300000);
+	send_datagram(1, 0x0100, 105 * SECOND + 500000);
+	send_datagram(1, 0x8180, 105 * SECOND + 504000);
+	assert_int_equal(reported[3].latency_us, 4);
+}
+
+/* Each response that is captured before its query answers one. */
+static void
+test_responses_before_their_queries(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		send_datagram(1, i < 2 ? 0x8180 : 0x0100, 100 * SECOND + i * 1000);
+	assert_int_equal(counters()->now, 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(reported[i].latency_us, -1);
+	send_datagram(1, 0x0100, 100 * SECOND + 5000);
+	assert_int_equal(counters()->now, 1);
+}
+
 /* A message with the id and name of a query answers it only if it comes from the other end. */
 static void
 test_senders(void **state)
@@ -652,6 +697,9 @@ main(void)
 	    WITH_READER(test_damage_on_tcp),
 	    WITH_READER(test_another_protocol),
 	    WITH_READER(test_latency_and_tries),
+	    WITH_READER(test_a_second_response),
+	    WITH_READER(test_a_response_after_the_timeout),
+	    WITH_READER(test_responses_before_their_queries),
 	    WITH_READER(test_senders),
 	    WITH_READER(test_timeouts),
 	    WITH_READER(test_mdns_has_no_timeouts),
