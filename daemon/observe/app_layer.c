@@ -546,7 +546,6 @@ app_layer_read_segment(struct app_layer *app_layer, const struct app_segment *se
 
 	if (first != NULL && !app_layer_read_first(app_layer, first, segment, report, ctx))
 		return false;
-	ctx->late = app_flow_is_late(segment->flow, segment->packet, segment->sender);
 	app_flow_count_cut(app_layer->app_flows[report->app], segment->packet);
 	return app_flow_feed(app_layer->app_flows[report->app], app_layer->flows, segment->packet, segment->sender,
 			     ctx);

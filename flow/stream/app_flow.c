@@ -282,22 +282,21 @@ static void
 app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const struct flow *flow,
 		      const struct packet *packet, struct app_flow_source *source)
 {
-	const struct tcp_endpoint *peer = &flow->tcp[1 - source->sender];
 	const struct tcp_layer *t = &packet->tcp;
 	struct stream *s = &c->stream[source->sender];
 	struct stream_reader stream_reader = app_flow_stream_reader(source);
+	uint32_t seq = t->seq + ((t->flags & TCP_SYN) != 0), end = seq + packet->payload_wire;
 	struct stream_segment segment = {
-	    .seq = t->seq + ((t->flags & TCP_SYN) != 0),
+	    .seq = seq,
 	    .bytes = cursor_captured_slice(&packet->payload),
 	    .wire = packet->payload_wire,
 	    /* What was acknowledged since then gives up nothing of the first segments: more of them are kept. */
-	    .has_acked = !source->ctx->kept && (peer->flags & TCP_EP_SEQ_KNOWN) != 0,
-	    .acked = peer->last_ack_sent,
+	    .has_acked = !source->ctx->kept && s->acked_known,
+	    .acked = s->acked,
 	    .origin = {.time = source->now,
 		       .ack = t->ack,
 		       .has_ack = (t->flags & TCP_ACK) != 0,
-		       .late = source->ctx->late ||
-			       (s->acked_known && !tcp_seq_before(s->acked, t->seq + packet->payload_wire))},
+		       .late = source->ctx->kept ? source->ctx->late : s->acked_known && !tcp_seq_before(s->acked, end)},
 	};
 
 	if (segment.bytes.len > segment.wire)
@@ -364,7 +363,7 @@ app_flow_is_read(const struct app_flow *c, const struct app_reader *reader, cons
 	       !reader->is_reading(state, 1);
 }
 
-/* A new app flow: what was captured of each end before this segment of `sender`. */
+/* A new app flow: what was captured of each end before this segment of `sender`, and what each has acknowledged. */
 static void
 app_flow_set_ends(struct app_flow *c, const struct app_context *ctx, const struct packet *packet, unsigned sender)
 {
@@ -372,6 +371,8 @@ app_flow_set_ends(struct app_flow *c, const struct app_context *ctx, const struc
 		const struct tcp_endpoint *e = &ctx->flow->tcp[endpoint];
 		struct stream *s = &c->stream[1 - endpoint];
 
+		s->acked_known = (e->flags & TCP_EP_SEQ_KNOWN) != 0;
+		s->acked = e->last_ack_sent;
 		s->peer_known = (e->flags & TCP_EP_SEQ_KNOWN) != 0;
 		s->peer_end = endpoint == sender ? packet->tcp.seq : e->nxt;
 		if (ctx->kept && (ctx->first_known >> endpoint & 1) != 0)
@@ -414,11 +415,16 @@ app_flow_end_hold(struct app_flow_table *table, struct app_flow *c, struct app_c
 	app_flow_update_hold(table, c);
 }
 
-/* Notes what the receiver of a stream acknowledges. */
+/* Notes what the receiver of a stream acknowledges.  Numbers of an ACK do not decrease: if a segment that the receiver
+ * sends for the first time acknowledges less than one before it, that one was wrong. */
 static void
-app_flow_note_ack(struct stream *s, const struct tcp_layer *t)
+app_flow_note_ack(struct stream *s, const struct tcp_layer *t, uint32_t length)
 {
-	if ((t->flags & (TCP_ACK | TCP_RST)) != TCP_ACK || (s->acked_known && !tcp_seq_before(s->acked, t->ack)))
+	bool first = length != 0 && s->peer_known && tcp_seq_before(s->peer_end, t->seq + length);
+
+	if ((t->flags & (TCP_ACK | TCP_RST)) != TCP_ACK)
+		return;
+	if (s->acked_known && !first && !tcp_seq_before(s->acked, t->ack))
 		return;
 	s->acked = t->ack;
 	s->acked_known = true;
@@ -433,7 +439,8 @@ app_flow_read_packet(struct app_flow_table *table, struct app_flow *c, const str
 	struct app_context *ctx = source->ctx;
 	uint32_t length = packet->payload_wire + ((t->flags & TCP_SYN) != 0) + ((t->flags & TCP_FIN) != 0);
 
-	app_flow_note_ack(&c->stream[1 - source->sender], t);
+	if (!ctx->kept)
+		app_flow_note_ack(&c->stream[1 - source->sender], t, length);
 	/* What the sender acknowledges it received before it sent these bytes. */
 	if ((t->flags & TCP_RST) == 0)
 		app_flow_release(table, c, t->seq, source);

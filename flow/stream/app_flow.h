@@ -94,8 +94,8 @@ size_t app_flow_table_memory_size(const struct app_reader *reader, const struct 
 
 /*
  * Processes a segment of ctx->flow sent by `sender`, after the TCP machine has.  The caller sets `flow`, `now`,
- * `late`, `server_endpoint`, `traced`, `from_first`, `kept`, `first`, the callbacks and `context` of `ctx`; the
- * callbacks run before this returns.  False if later bytes of the connection are not needed.
+ * `server_endpoint`, `traced`, `from_first`, `kept` and with it `late` and `first`, the callbacks and `context` of
+ * `ctx`; the callbacks run before this returns.  False if later bytes of the connection are not needed.
  */
 bool app_flow_feed(struct app_flow_table *table, const struct flow_table *flow_table, const struct packet *packet,
 		   unsigned sender, struct app_context *ctx);

@@ -56,7 +56,7 @@ struct stream {
 	bool unheld;				 /* a hold has ended in vain: no other one until peer_end grows */
 	bool acked_known;			 /* acked is valid */
 	uint32_t peer_end;			 /* sequence number behind what was captured of the other direction */
-	uint32_t acked;				 /* highest acknowledgement number of the receiver */
+	uint32_t acked;				 /* latest acknowledgement number of the receiver */
 	struct stream *older, *younger;		 /* list of the streams with queued segments, by how long they have
 						  * waited */
 };

@@ -14,6 +14,7 @@
 struct calls {
 	unsigned starts, beginnings, bytes, gaps, ends[2], datagrams;
 	uint32_t datagram_captured, datagram_wire;
+	bool late;	     /* the latest bytes were acknowledged before they were captured */
 	bool done;	     /* the reader needs no more bytes */
 	bool done_sender[2]; /* likewise, of one direction */
 	char name[64];
@@ -35,6 +36,7 @@ static void
 on_bytes(struct app_context *ctx, unsigned sender, struct slice bytes)
 {
 	calls.bytes += bytes.len;
+	calls.late = ctx->late;
 	app_flow_name(ctx, "first");
 	app_flow_report(ctx, sender, "message");
 }
@@ -359,6 +361,32 @@ test_untraced(void **state)
 	assert_int_equal(calls.bytes, 0);
 }
 
+/* An ACK of more than was sent: what is sent next may have been captured late, until its receiver acknowledges less. */
+static void
+test_ack_of_bytes_that_were_not_sent(void **state)
+{
+	(void)state;
+	for (unsigned from = CLIENT; from <= SERVER; from++) {
+		tcp.port[CLIENT]++;
+		calls = (struct calls){.done = false};
+		tcp_fixture_handshake(&tcp);
+		feed(CLIENT, TCP_ACK, 10);
+		assert_false(calls.late);
+		feed(SERVER, TCP_ACK, 10);
+		tcp.next[from] += 5000;
+		feed(1 - from, TCP_ACK, 0);
+		tcp.next[from] -= 5000;
+		feed(from, TCP_ACK, 10);
+		assert_true(calls.late);
+		feed(1 - from, TCP_ACK, 10);
+		feed(from, TCP_ACK, 10);
+		assert_false(calls.late);
+		tcp.next[from] += 10;
+		feed(from, TCP_ACK, 10);
+		assert_int_equal(calls.gaps, 0); /* the bytes in front of it may still come */
+	}
+}
+
 static void
 test_datagram_cut_by_the_snapshot_length(void **state)
 {
@@ -412,6 +440,7 @@ main(void)
 	    TEST(test_mid_stream),
     TEST(test_mid_stream_of_other_numbers),
 	    TEST(test_untraced),
+	    TEST(test_ack_of_bytes_that_were_not_sent),
 	    TEST(test_datagram_cut_by_the_snapshot_length),
 	    TEST(test_memory_is_bounded),
 	    TEST(test_workers_share_limits),
