@@ -408,6 +408,7 @@ app_layer_note_unread(const struct app_decision *decision)
 	if (flow->unread || flow->local == 0 || app == FLOW_APP_NONE || packet->payload_wire == 0 ||
 	    (packet->tcp.flags & (TCP_SYN | TCP_RST)) != 0 ||
 	    (app_flow_has_beginning(flow) && app_flow_is_opened(flow, packet, decision->segment->sender)) ||
+	    app_flow_is_whole(flow, packet, decision->segment->sender) ||
 	    (decision->app_layer->traced >> (app - FLOW_APP_FIRST) & 1) == 0)
 		return;
 	flow->unread = true;

@@ -120,6 +120,21 @@ app_flow_has_beginning(const struct flow *flow)
 	return ((flow->tcp[0].flags | flow->tcp[1].flags) & TCP_EP_ISS_KNOWN) != 0;
 }
 
+bool
+app_flow_is_whole(const struct flow *flow, const struct packet *packet, unsigned sender)
+{
+	if ((packet->tcp.flags & TCP_ACK) != 0 && tcp_seq_before(flow->tcp[1 - sender].nxt, packet->tcp.ack))
+		return false;
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
+
+		if ((e->flags & TCP_EP_ISS_KNOWN) == 0 || e->segments_sent == 0 ||
+		    ((peer->flags & TCP_EP_SEQ_KNOWN) != 0 && tcp_seq_before(e->nxt, peer->last_ack_sent)))
+			return false;
+	}
+	return true;
+}
+
 /* Whether the stream of this payload's sender is read from its start: its SYN was captured, or that of its peer and so
  * the first number that it acknowledges, and the payload is the first that was captured from the endpoint, the first of
  * its stream, or passed with all others. */

@@ -162,12 +162,29 @@ def add_late(c, version, protocol):
                            late=lambda to_server, syn: us if to_server == client else 0)
 
 
+def add_banners(c, version, protocol):
+    """The server speaks first, and its banner is captured before the client's ACK of the handshake: nothing is missing.  Or
+    the client's data are."""
+    server = PROTOCOLS[protocol][0]
+    for missing in (False, True):
+        c.port += 1
+        c.unread[protocol] += missing
+        for to_server, flags, seq, ack, payload in ((True, SYN, 1000, 0, b""), (False, SYN | ACK, 5000, 1001, b""),
+                                                    (False, DATA, 5001, 1001, b"220 ready\r\n"), (True, ACK, 1001, 5012, b""),
+                                                    (True, DATA, 1001, 5012, b"QUIT now\r\n"),
+                                                    (False, DATA, 5012, 1011, b"221 bye\r\n")):
+            c.time += 1000
+            if not (missing and to_server and flags != SYN):
+                c.write_segment(version, server, to_server, flags, seq, ack, payload)
+
+
 def main():
     c = Capture()
     for version in (4, 6):
         for protocol in PROTOCOLS:
             add_all(c, version, protocol)
             add_late(c, version, protocol)
+            add_banners(c, version, protocol)
     with open(sys.argv[1], "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101))
         for time, frame in c.frames:
