@@ -53,7 +53,7 @@ struct flow_record {
 	uint64_t rtt_sum_us;
 	uint64_t answer_sum_us;
 	uint32_t rtt_min_us, rtt_max_us, rtt_samples;
-	uint32_t exchanges; /* requests that were answered */
+	uint32_t exchanges; /* requests that were answered, and captured in the order in which they were sent */
 	uint32_t answer_max_us; /* until RECORD_SERVER_SENT: from the first packet to `request_us`; 0 in reports */
 	uint32_t request_us;  /* last new byte of the request that waits for its answer */
 	uint16_t request_high;

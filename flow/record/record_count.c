@@ -127,19 +127,21 @@ record_count_packet(struct flow_table *table, const struct flow *flow, const str
 }
 
 void
-record_take_answer(struct record_table *records, struct flow_record *record, bool answers, uint64_t now)
+record_take_answer(struct record_table *records, struct flow_record *record, const struct record_packet *p)
 {
 	uint32_t us;
 
 	if ((record->bits & RECORD_SERVER_SENT) == 0) {
 		record->bits |= RECORD_SERVER_SENT;
 		if ((record->bits & RECORD_FROM_START) != 0)
-			record->first_byte_us = record_us_since_first(record, now);
+			record->first_byte_us = record_us_since_first(record, p->now);
 		record->answer_max_us = 0;
 	}
-	if ((record->bits & RECORD_WAITS) == 0 || !answers)
+	if (p->unordered)
+		record->bits &= (uint16_t)~RECORD_WAITS;
+	if ((record->bits & RECORD_WAITS) == 0 || !p->answers)
 		return;
-	us = record_us_since(record->request_us, record->request_high, now);
+	us = record_us_since(record->request_us, record->request_high, p->now);
 	record->bits &= (uint16_t)~RECORD_WAITS;
 	record->exchanges++;
 	record->answer_sum_us += us;

@@ -52,6 +52,8 @@ struct record_packet {
 	bool window_closed; /* TCP: the sender's window is closed */
 	bool fresh;	  /* it has payload that was not captured before */
 	bool answers;	  /* fresh, and the sender has received all payload that its peer was captured sending */
+	bool unordered;	  /* the payload was acknowledged before it was captured, or acknowledges what was not: the time
+			   * between a request and its answer is unknown */
 };
 
 /* Prefetches a record that begins soon. */
@@ -79,7 +81,7 @@ void record_restart_bytes(struct flow_table *table, const struct flow *flow, uns
 /* The rare cases of a packet. */
 void record_set_window(struct record_table *records, struct flow_record *record, unsigned sender, bool closed,
 		       uint64_t now);
-void record_take_answer(struct record_table *records, struct flow_record *record, bool answers, uint64_t now);
+void record_take_answer(struct record_table *records, struct flow_record *record, const struct record_packet *p);
 
 /* Slow path: counts a packet of the flow that `p->sender` has sent.  The record has begun. */
 void record_count_packet(struct flow_table *table, const struct flow *flow, const struct packet *packet,
@@ -234,8 +236,10 @@ record_take_payload(struct record_table *records, struct flow_record *record, st
 			record->answer_max_us = record_us_since_first(record, p.now);
 		record_set_time(&record->request_us, &record->request_high, p.now);
 		record->bits |= RECORD_WAITS;
+		if (record_unlikely(p.unordered))
+			record->bits &= (uint16_t)~RECORD_WAITS;
 	} else if (record_unlikely((record->bits & (RECORD_WAITS | RECORD_SERVER_SENT)) != RECORD_SERVER_SENT)) {
-		record_take_answer(records, record, p.answers, p.now);
+		record_take_answer(records, record, &p);
 	}
 }
 

@@ -43,13 +43,30 @@ tcp_classify_repeat(struct tcp_segment_ctx *ctx)
 		ctx->repeat = (struct tcp_repeat){.kind = TCP_REPEAT_NONE, .probed = true};
 }
 
+/* Whether the peer of `endpoint` has acknowledged all before `end`, or claims so: what ends there is captured late. */
+static bool
+tcp_payload_is_late(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t end)
+{
+	const struct tcp_endpoint *peer = &flow->tcp[1 - endpoint];
+	const struct tcp_loss_pair *pair;
+
+	if (peer->segments_sent == 0)
+		return false;
+	if (!tcp_seq_before(peer->last_ack_sent, end))
+		return true;
+	pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));
+	return pair != NULL && pair->end[1 - endpoint].unsent.valid &&
+	       !tcp_seq_before(pair->end[1 - endpoint].unsent.ack, end);
+}
+
 /* Counts a segment of `endpoint` in the record, which has begun.  `bytes`: payload bytes sent before. */
 static __attribute__((noinline)) void
 tcp_record_sent(struct flow_table *table, const struct flow *flow, unsigned endpoint, const struct packet *packet,
 		uint64_t bytes, uint64_t now)
 {
-	const struct tcp_endpoint *e = &flow->tcp[endpoint];
+	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
 	const struct tcp_layer *t = &packet->tcp;
+	uint32_t end = t->seq + ((t->flags & TCP_SYN) != 0) + packet->payload_wire;
 	bool window_known = (t->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK &&
 			    (e->flags & TCP_EP_SEQ_KNOWN) != 0;
 
@@ -61,7 +78,10 @@ tcp_record_sent(struct flow_table *table, const struct flow *flow, unsigned endp
 		.flags = t->flags,
 		.window_closed = window_known ? e->wnd == 0 : record_window_is_closed(table, flow, endpoint),
 		.fresh = packet->payload_wire != 0 && e->bytes > bytes,
-		.answers = tcp_ack_covers_payload(&flow->tcp[1 - endpoint], t->ack),
+		.answers = tcp_ack_covers_payload(peer, t->ack),
+		.unordered = (packet->payload_wire != 0 && tcp_payload_is_late(table, flow, endpoint, end)) ||
+			     ((t->flags & TCP_ACK) != 0 && (peer->flags & TCP_EP_SEQ_KNOWN) != 0 &&
+			      tcp_seq_before(peer->nxt, t->ack)),
 	    });
 }
 

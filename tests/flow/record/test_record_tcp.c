@@ -211,6 +211,38 @@ test_a_very_late_answer(void **state)
 	assert_int_equal(record()->answer_max_us, RECORD_UNKNOWN_US - 1); /* saturated */
 }
 
+/* Requests captured behind their answers, then one in front of its own. */
+static void
+test_requests_captured_late(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(MS, segment_data(B, 5001, 1101, 500));
+	feed(MS, segment_data(A, 1001, 5001, 100));
+	feed(MS, segment_data(B, 5501, 1201, 500));
+	feed(MS, segment_data(A, 1101, 5501, 100));
+	feed(MS, segment_empty(A, TCP_ACK, 1201, 6001));
+	assert_int_equal(record()->exchanges, 0);
+	feed(MS, segment_data(A, 1201, 6001, 100));
+	feed(7 * MS, segment_data(B, 6001, 1301, 500));
+	assert_int_equal(record()->exchanges, 1);
+	assert_int_equal(record()->answer_max_us, 7000);
+}
+
+/* Answers captured behind the ACK of them. */
+static void
+test_answers_captured_late(void **state)
+{
+	(void)state;
+	open_connection();
+	for (uint32_t k = 0; k < 3; k++) {
+		feed(MS, segment_data(A, 1001 + 100 * k, 5001 + 500 * k, 100));
+		feed(MS, segment_empty(A, TCP_ACK, 1101 + 100 * k, 5501 + 500 * k));
+		feed(MS, segment_data(B, 5001 + 500 * k, 1101 + 100 * k, 500));
+	}
+	assert_int_equal(record()->exchanges, 0);
+}
+
 static void
 test_time_stamps_that_decrease(void **state)
 {
@@ -792,6 +824,8 @@ main(void)
 	    scenario(test_a_request_with_fin),
 	    scenario(test_a_server_that_speaks_first),
 	    scenario(test_a_very_late_answer),
+	    scenario(test_requests_captured_late),
+	    scenario(test_answers_captured_late),
 	    scenario(test_time_stamps_that_decrease),
 	    scenario(test_zero_windows),
 	    scenario(test_a_window_that_is_never_opened_again),
