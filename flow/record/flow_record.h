@@ -37,7 +37,7 @@ enum record_bit {
 	RECORD_RESET = 0x0800,	       /* endpoint 0 has reset the connection; the next bit: endpoint 1 */
 	RECORD_REFUSED_ATTEMPT = 0x2000, /* the reset answered the attempt */
 	RECORD_DOWN = 0x4000,	       /* SCTP: an endpoint has left the association */
-	RECORD_UNREACHED = 0x4000,     /* TCP: an ICMP error answered the attempt */
+	RECORD_UNREACHED = 0x4000,     /* TCP: an ICMP error has ended the attempt of an endpoint for good */
 	RECORD_HANDSHAKE = 0x8000,     /* handshake_us is known */
 };
 
@@ -98,6 +98,7 @@ struct record_icmp {
 	uint8_t sender[16]; /* network order; IPv4 in the first four bytes */
 	uint8_t version;    /* 4 ICMP, 6 ICMPv6 */
 	uint8_t type, code;
+	uint8_t endpoint; /* whose attempt it has ended, as in the flow */
 };
 
 /* Reports a connection that has ended, once, after the events of the packet or timer that ends it; with RECORD_OPEN one

@@ -252,7 +252,7 @@ record_set_reset(struct flow_table *table, const struct flow *flow, unsigned by,
 }
 
 void
-record_set_unreached(struct flow_table *table, const struct flow *flow, const struct packet *packet)
+record_set_unreached(struct flow_table *table, const struct flow *flow, unsigned endpoint, const struct packet *packet)
 {
 	struct record_icmp *icmp;
 
@@ -264,6 +264,7 @@ record_set_unreached(struct flow_table *table, const struct flow *flow, const st
 	icmp->version = packet->ip.version;
 	icmp->type = packet->icmp.type;
 	icmp->code = packet->icmp.code;
+	icmp->endpoint = (uint8_t)endpoint;
 }
 
 void

@@ -157,13 +157,26 @@ record_expect_more(struct flow_table *table, struct flow *flow)
 }
 
 static bool
+record_end_goes_on(const struct tcp_endpoint *e)
+{
+	return tcp_state_is_synchronized((enum tcp_state)e->state) && e->state != TCP_STATE_TIME_WAIT;
+}
+
+static bool
 record_flow_goes_on(const struct flow *flow)
 {
-	for (unsigned end = 0; flow->kind == FLOW_TCP && end < 2; end++)
-		if (tcp_state_is_synchronized((enum tcp_state)flow->tcp[end].state) &&
-		    flow->tcp[end].state != TCP_STATE_TIME_WAIT)
-			return true;
-	return false;
+	return flow->kind == FLOW_TCP && (record_end_goes_on(&flow->tcp[0]) || record_end_goes_on(&flow->tcp[1]));
+}
+
+/* An ICMP error ends the attempt of one end.  In a simultaneous open the other end keeps the record open, and the first
+ * may go on: its system ignores the error, or it was forged. */
+static void
+record_forget_error(const struct record_table *records, struct flow_record *record, const struct flow *flow,
+		    flow_index index)
+{
+	if (flow->kind == FLOW_TCP && (record->bits & RECORD_UNREACHED) != 0 &&
+	    record_end_goes_on(&flow->tcp[records->rare[index].icmp.endpoint]))
+		record->bits &= (uint16_t)~RECORD_UNREACHED;
 }
 
 /* A connection that had ended goes on: an attempt that was refused, repeated with the same numbers, or whose RST was
@@ -194,7 +207,10 @@ record_check_end(struct flow_table *table, struct flow *flow)
 	record = &records->entries[flow_index_of(table, flow)];
 	if (record->waiting && record_flow_goes_on(flow))
 		record_take_up(table, flow, record);
-	if ((record->bits & RECORD_ENDED) != 0 || !record_flow_is_closed(flow, record))
+	if ((record->bits & RECORD_ENDED) != 0)
+		return;
+	record_forget_error(records, record, flow, flow_index_of(table, flow));
+	if (!record_flow_is_closed(flow, record))
 		return;
 	if (records->ended != flow)
 		flow_table_report_ended(table);

@@ -108,8 +108,9 @@ void record_complete_handshake(struct flow_table *table, const struct flow *flow
  * had before. */
 void record_set_reset(struct flow_table *table, const struct flow *flow, unsigned by, bool refused, uint8_t state);
 
-/* TCP: the ICMP error of the packet has ended the attempt. */
-void record_set_unreached(struct flow_table *table, const struct flow *flow, const struct packet *packet);
+/* TCP: the ICMP error of the packet has ended the attempt of the endpoint. */
+void record_set_unreached(struct flow_table *table, const struct flow *flow, unsigned endpoint,
+			  const struct packet *packet);
 
 /* SCTP: an endpoint has left the association. */
 void record_set_down(struct flow_table *table, const struct flow *flow);

@@ -73,7 +73,7 @@ tcp_icmp_received(struct flow_table *table, struct flow *flow, unsigned endpoint
 	record_prepare(table, flow);
 	if (now > flow->last_seen)
 		flow->last_seen = now;
-	record_set_unreached(table, flow, packet);
+	record_set_unreached(table, flow, endpoint, packet);
 	flow_events_add(events, EVENT_TCP_CONNECT_REFUSED, endpoint, now);
 	tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_UNREACHABLE, now, events);
 	tcp_flow_reclassify(table, flow, now);

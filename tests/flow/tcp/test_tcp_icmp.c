@@ -184,6 +184,55 @@ may_be_survived(void **state)
 	assert_int_equal(tcp_fixture_state(&t, B), TCP_STATE_ESTABLISHED);
 }
 
+/* Both ends open at once; an error ends the attempt of A, of which the SYN,ACK was captured. */
+static void
+feed_simultaneous(void)
+{
+	tcp_fixture_feed(&t, (struct test_segment){.from = A, .flags = TCP_SYN, .seq = 1000});
+	tcp_fixture_feed(&t, (struct test_segment){.from = B, .flags = TCP_SYN, .seq = 5000});
+	tcp_fixture_feed(&t, (struct test_segment){.from = A, .flags = TCP_SYN | TCP_ACK, .seq = 1000, .ack = 5001});
+	tcp_fixture_take_trace(&t);
+	receive_about(1000);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:connect-refused A:SYN_RECEIVED>CLOSED");
+	assert_non_null(flow_record_icmp(t.table, t.flow));
+	assert_int_equal(ended, 0);
+}
+
+static void
+ends_one_end_of_a_simultaneous_open(void **state)
+{
+	(void)state;
+	feed_simultaneous();
+	tcp_fixture_feed(&t, (struct test_segment){.from = B, .flags = TCP_SYN | TCP_ACK, .seq = 5000, .ack = 1001});
+	assert_non_null(flow_record_icmp(t.table, t.flow));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_RST, 1001, 0));
+	flow_table_report_ended(t.table);
+	assert_int_equal(ended, 1);
+	assert_int_equal(reason, RECORD_UNREACHABLE);
+}
+
+/* The record of a connection that was established, of which both ends close, has no error. */
+static void
+may_be_survived_in_a_simultaneous_open(void **state)
+{
+	(void)state;
+	feed_simultaneous();
+	tcp_fixture_feed(&t, (struct test_segment){.from = B, .flags = TCP_SYN | TCP_ACK, .seq = 5000, .ack = 1001});
+	tcp_fixture_feed(&t, segment_data(A, 1001, 5001, 10));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1011));
+	t.now += NANOSECONDS;
+	tcp_fixture_feed(&t, segment_data(A, 1011, 5001, 10));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_ACK, 5001, 1021));
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_ESTABLISHED);
+	assert_null(flow_record_icmp(t.table, t.flow));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_FIN | TCP_ACK, 1021, 5001));
+	tcp_fixture_feed(&t, segment_empty(B, TCP_FIN | TCP_ACK, 5001, 1022));
+	tcp_fixture_feed(&t, segment_empty(A, TCP_ACK, 1022, 5002));
+	flow_table_report_ended(t.table);
+	assert_int_equal(ended, 1);
+	assert_int_equal(reason, RECORD_FIN);
+}
+
 int
 main(void)
 {
@@ -193,6 +242,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(ends_nothing_for_other_hosts, begin, end),
 		cmocka_unit_test_setup_teardown(comes_too_late, begin, end),
 		cmocka_unit_test_setup_teardown(may_be_survived, begin, end),
+		cmocka_unit_test_setup_teardown(ends_one_end_of_a_simultaneous_open, begin, end),
+		cmocka_unit_test_setup_teardown(may_be_survived_in_a_simultaneous_open, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
