@@ -147,13 +147,21 @@ tcp_flow_create(struct flow_table *table, const struct tcp_layer *t, const struc
 {
 	const struct flow_limits *limits = flow_table_limits(table);
 
-	if ((t->flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
-		flow_table_counters_rw(table)->midstream++;
 	if ((t->flags & TCP_SYN) != 0)
 		return flow_table_create_flow(table, key, hash, FLOW_TCP, EVICT_CLASS_HALF_OPEN, sender, now,
 					      deadline_add(now, limits->tcp_connect_ns));
 	return flow_table_create_flow(table, key, hash, FLOW_TCP, EVICT_CLASS_ESTABLISHED, sender, now,
 				      deadline_add(now, limits->tcp_idle_ns));
+}
+
+/* Creates the flow of a segment that does not go on with a known connection. */
+static struct flow *
+tcp_flow_begin(struct flow_table *table, const struct tcp_layer *t, const struct flow_key *key, uint32_t hash,
+	       unsigned sender, uint64_t now)
+{
+	if ((t->flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
+		flow_table_counters_rw(table)->midstream++;
+	return tcp_flow_create(table, t, key, hash, sender, now);
 }
 
 /* --- pending SYNs --- */
@@ -194,7 +202,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 
 	pending_syn_find(table, old)->ts = old->last_seen; /* behind the end of the old connection */
 	tcp_flow_supersede(table, old, now);
-	flow = tcp_flow_create(table, &syn.header, &key, hash, syn.sender, now);
+	flow = tcp_flow_begin(table, &syn.header, &key, hash, syn.sender, now);
 	flow->local = local & 3u;
 	flow->same_host = same_host & 1u;
 	flow->summed = summed & 3u;
@@ -318,5 +326,5 @@ flow_table_lookup_tcp(struct flow_table *table, const struct packet *packet, con
 		if (flow != NULL)
 			return flow;
 	}
-	return tcp_segment_starts_flow(t) ? tcp_flow_create(table, t, key, hash, sender, now) : NULL;
+	return tcp_segment_starts_flow(t) ? tcp_flow_begin(table, t, key, hash, sender, now) : NULL;
 }

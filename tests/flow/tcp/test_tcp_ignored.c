@@ -787,6 +787,7 @@ test_a_new_socket_that_sends_first(void **state)
 	expect("B:LISTEN>SYN_RECEIVED B:accept-established B:SYN_RECEIVED>ESTABLISHED");
 	assert_int_equal(t.flow->tcp[A].state, TCP_STATE_ESTABLISHED);
 	assert_int_equal(t.flow->tcp[B].bytes, 100);
+	assert_int_equal(flow_table_counters(t.table)->midstream, 0); /* the beginning of its client was captured */
 }
 
 /* B has sent data that A acknowledged, so no SYN cookie makes a new socket: neither end was closed. */
