@@ -44,7 +44,7 @@ const noneSlow = (gain, word, bound) => gain.number ? `No ${word} took longer th
 	`${duration(Math.round(gain.mean * 1e6))}.` : `No ${word} was measured.`;
 
 function liveVerdict(from, to) {
-	const refused = ended(from, to, "refused"), silent = ended(from, to, "no-answer") + ended(from, to, "unreachable");
+	const refused = ended(from, to, "refused"), silent = ended(from, to, "no-answer"), rejected = ended(from, to, "unreachable");
 	const client = ended(from, to, "reset-by-client"), server = ended(from, to, "reset-by-server");
 	const resent = growth(from, to, "tcp_retransmissions_total"), windows = growth(from, to, "tcp_zero_windows_total");
 	const kind = name => growth(from, to, `tcp_retransmissions_total{kind="${name}"}`);
@@ -55,6 +55,8 @@ function liveVerdict(from, to) {
 		liveSentence("capture", dropped, `${plural(dropped, "frame")} could not be observed: what is said below may miss something.`,
 			"Every frame was observed.", 25 * dropped),
 		liveSentence("no-answer", silent, `${plural(silent, "connection attempt")} had no answer.`, "No connection attempt timed out without an answer.", 50 * silent),
+		liveSentence("unreachable", rejected, `${plural(rejected, "connection attempt")} ${rejected === 1 ? "was" : "were"} answered with ICMP errors.`,
+			"No connection attempt was answered with an ICMP error.", 50 * rejected),
 		liveSentence("refused", refused, `${plural(refused, "connection")} ${refused === 1 ? "was" : "were"} refused.`, "No connection was refused.", 40 * refused),
 		liveSentence("reset", client + server, `${plural(client + server, "connection")} ${client + server === 1 ? "was" : "were"} reset, ` +
 			`${count(client)} by the client and ${count(server)} by the server.`, "No connection was reset.",

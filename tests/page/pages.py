@@ -53,7 +53,7 @@ PRESENT_COLOUR = """(e => {
 HIDDEN = r"/[\u00ad\u034f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff]/.test(document.body.innerText)"
 
 # Sentences that are there only with a finding.
-FINDINGS = "#verdict-half-open, #verdict-open-request, #verdict-silent"
+FINDINGS = "#verdict-unreachable, #verdict-half-open, #verdict-open-request, #verdict-silent"
 
 
 def check_every_page():

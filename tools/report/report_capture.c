@@ -248,20 +248,17 @@ static void
 report_read_unreachable(struct report_capture *capture, struct report_line *line)
 {
 	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_rejection *rejection = &capture->rejections[capture->rejections_count];
-	struct report_rejection unused;
+	char sender[INET6_ADDRSTRLEN];
 	struct report_end_events *end;
+	uint8_t type;
 
-	if (capture->rejections_count == REPORT_REJECTIONS)
-		rejection = &unused;
-	report_line_text(line, "ip_saddr", rejection->by, sizeof(rejection->by));
+	report_line_text(line, "ip_saddr", sender, sizeof(sender));
 	end = report_read_end(capture, line);
 	if (end == NULL || end->packets[REPORT_UNREACHABLE] != 0)
 		return;
 	end->packets[REPORT_UNREACHABLE] = packet;
-	rejection->cid = end->cid;
-	report_line_text(line, "icmp_codestr", rejection->code, sizeof(rejection->code));
-	capture->rejections_count += rejection != &unused;
+	type = (uint8_t)report_line_number(line, "icmp_type", 0);
+	report_rejection_set(&end->rejection, type, (uint8_t)report_line_number(line, "icmp_code", 0), sender);
 }
 
 /* Whether the query timed out before, too. */
@@ -399,8 +396,6 @@ report_read_note(const char *line, void *context)
 			capture->damaged = value;
 		else if (strcmp(name, "capture.unsupported") == 0)
 			capture->unsupported = value;
-		else if (strcmp(name, "flow.midstream") == 0)
-			capture->midstream = value;
 	}
 }
 
@@ -416,13 +411,13 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "cs_cid,cs_ts,ci_cid,ci_ts,dns_id,"
 	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcps_rcv_segs,tcps_start,tcpr_kindstr,"
 	    "tcp_sport,tcp_dport,tcp_seq,tcp_ack,tcp_flags,tcp_window,tcp_payload,tcp_checksum,"
-	    "udp_sport,udp_dport,udp_length,udp_checksum,icmp_codestr,"
+	    "udp_sport,udp_dport,udp_length,udp_checksum,icmp_type,icmp_code,"
 	    "cr_client,cr_server,cr_client_port,cr_server_port,cr_client_cid,cr_server_cid,cr_role,cr_protocol,"
 	    "cr_start,cr_end,cr_duration_us,cr_client_segments,cr_client_bytes,cr_client_resent,cr_client_zero_windows,"
 	    "cr_server_segments,cr_server_bytes,cr_server_resent,cr_server_zero_windows,cr_resent_fast,"
 	    "cr_resent_timeout,cr_resent_probe,cr_resent_spurious,cr_resent_syn,cr_zero_window_us,cr_handshake_us,"
 	    "cr_rtt_mean_us,cr_exchanges,cr_answer_mean_us,cr_answer_max_us,cr_client_flags,cr_server_flags,cr_reason,"
-	    "cr_name";
+	    "cr_name,cr_icmp_type,cr_icmp_code,cr_icmp_sender,cr_server_state";
 	static char *const more[] = {
 	    "--view=both",
 	    "--format=json",
@@ -438,7 +433,8 @@ report_capture_read(struct report_capture *capture, const struct replay_source *
 	    "--formula=report-finish = tcp-send where tcp_flags & (FIN|RST) && tcps_retransmit != 1",
 	    /* But for packets that were too big. */
 	    "--formula=report-unreachable = icmp-receive where cs_cid != 0 && "
-	    "(icmp_version == 4 && icmp_type == 3 && icmp_code != 4 || icmp_version == 6 && icmp_type == 1)",
+	    "(icmp_version == 4 && (icmp_type == 3 && icmp_code != 4 || icmp_type in {11..12}) || "
+	    "icmp_version == 6 && icmp_type in {1, 3..4})",
 	    "--formula=report-too-big = icmp-receive where cs_cid != 0 && "
 	    "(icmp_version == 4 && icmp_type == 3 && icmp_code == 4 || icmp_version == 6 && icmp_type == 2)",
 	    "--formula=report-syn-ack = tcp-send where "
@@ -482,16 +478,6 @@ report_capture_frame(const struct report_capture *capture, uint64_t packet)
 			high = middle;
 	}
 	return low;
-}
-
-const struct report_rejection *
-report_capture_rejection(const struct report_capture *capture, const struct report_end *end)
-{
-	for (size_t i = 0; i < capture->rejections_count; i++) {
-		if (capture->rejections[i].cid == end->cid)
-			return &capture->rejections[i];
-	}
-	return NULL;
 }
 
 static uint64_t

@@ -45,16 +45,6 @@ struct report_unanswered {
 	struct report_query first[REPORT_EVIDENCE]; /* the first ones */
 };
 
-/* The first ICMP error that the packet of an end was not delivered. */
-struct report_rejection {
-	uint64_t cid;  /* connection id of the end */
-	char by[46];   /* address that sent the error */
-	char code[32]; /* its code in words */
-};
-
-/* Most rejections with their addresses. */
-#define REPORT_REJECTIONS 256u
-
 struct report_capture {
 	struct report_volume volume;
 	struct report_records records;
@@ -62,10 +52,8 @@ struct report_capture {
 	struct report_ends ends;
 	struct report_duplicates duplicates;
 	struct report_unanswered dns;
-	struct report_rejection rejections[REPORT_REJECTIONS];
-	size_t rejections_count;
 	uint64_t dropped;				     /* frames that the kernel or an interface dropped */
-	uint64_t truncated, damaged, unsupported, midstream; /* counters of netobsd */
+	uint64_t truncated, damaged, unsupported; /* counters of netobsd */
 	uint64_t shortened; /* of the truncated packets: shorter than IP says, and complete as the capture says */
 	uint64_t read;	 /* counter of netobsd: frames, with those outside of --from and --to */
 	uint64_t packet; /* id of the frame that was counted last, 0 it is read */
@@ -84,9 +72,5 @@ uint64_t report_capture_frame(const struct report_capture *capture, uint64_t pac
 /* The number of the frame of the first event of a record's ends; 0 if there was none, or for REPORT_EVENTS. */
 uint64_t report_capture_event(const struct report_capture *capture, const struct report_record *record,
 			      enum report_event event);
-
-/* The rejection of a packet that this end sent; NULL if there is none. */
-const struct report_rejection *report_capture_rejection(const struct report_capture *capture,
-							const struct report_end *end);
 
 #endif

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_ends.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Slots of the first table. */
 #define SIZE_FIRST 1024u
+
+void
+report_rejection_set(struct report_rejection *rejection, uint8_t type, uint8_t code, const char *sender)
+{
+	bool ipv6 = strchr(sender, ':') != NULL;
+
+	*rejection = (struct report_rejection){.type = type, .code = code};
+	if (inet_pton(ipv6 ? AF_INET6 : AF_INET, sender, rejection->sender) == 1)
+		rejection->version = ipv6 ? 6 : 4;
+}
 
 /* The slot of an id, or the free slot where it belongs.  Consecutive ids are in distant slots (Fibonacci hashing). */
 static uint32_t *

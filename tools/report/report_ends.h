@@ -45,6 +45,13 @@ struct report_request_event {
 	uint32_t length;   /* payload bytes of its last segment */
 };
 
+/* An ICMP error that a packet was not delivered. */
+struct report_rejection {
+	uint8_t version; /* 4 ICMP, 6 ICMPv6; 0: there is none */
+	uint8_t type, code;
+	uint8_t sender[16]; /* network order; IPv4 in the first four bytes */
+};
+
 /* Times ns since the epoch; packet ids 0: none. */
 struct report_end_events {
 	uint64_t cid;
@@ -62,6 +69,7 @@ struct report_end_events {
 	uint64_t too_big_packet;	 /* latest ICMP error that a packet of it was too big for the path */
 	uint64_t too_big_time;
 	uint64_t finish_time;		 /* its first FIN or RST; 0 none */
+	struct report_rejection rejection; /* the first of a packet of it */
 	struct report_opening syn_again; /* the latest SYN or SYN-ACK that it has sent again */
 	struct report_opening syn_ack;	 /* its first SYN-ACK */
 };
@@ -73,6 +81,9 @@ struct report_ends {
 	uint32_t *slots; /* 1 + index in the list; 0: free */
 	size_t size;
 };
+
+/* Sets a rejection, of which the sender is a text; none if that is no address. */
+void report_rejection_set(struct report_rejection *rejection, uint8_t type, uint8_t code, const char *sender);
 
 /* The entry of an end, which is made if there is none; NULL if out of memory, or for an id that is not positive. */
 struct report_end_events *report_ends_add(struct report_ends *ends, int64_t cid);

@@ -88,6 +88,31 @@ report_record_timing(struct report_record *record, struct report_line *line)
 	report_line_text(line, "cr_name", record->name, sizeof(record->name));
 }
 
+/* Reads the last state of the server. */
+static void
+report_record_state(struct report_record *record, struct report_line *line)
+{
+	static const char *const others[] = {"", "listen", "syn-received", "syn-sent", "closed"};
+	char state[24];
+
+	report_line_text(line, "cr_server_state", state, sizeof(state));
+	record->accepted = true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		record->accepted &= strcmp(state, others[i]) != 0;
+}
+
+/* Reads the ICMP error that has ended the attempt. */
+static void
+report_record_rejection(struct report_record *record, struct report_line *line)
+{
+	uint8_t type = (uint8_t)report_line_number(line, "cr_icmp_type", -1);
+	uint8_t code = (uint8_t)report_line_number(line, "cr_icmp_code", -1);
+	char sender[INET6_ADDRSTRLEN];
+
+	report_line_text(line, "cr_icmp_sender", sender, sizeof(sender));
+	report_rejection_set(&record->rejection, type, code, sender);
+}
+
 static uint64_t
 report_at_most(uint64_t value, uint64_t limit)
 {
@@ -138,6 +163,8 @@ report_records_add(struct report_records *records, struct report_line *line)
 	report_end_counts(line, &record->ends[REPORT_CLIENT], client);
 	report_end_counts(line, &record->ends[REPORT_SERVER], server);
 	report_record_timing(record, line);
+	report_record_rejection(record, line);
+	report_record_state(record, line);
 	record->score = report_record_score(record);
 	return true;
 }
@@ -178,8 +205,10 @@ report_record_is_half_open(const struct report_record *record)
 {
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
 
-	return record->protocol == IPPROTO_TCP && record->opened && client->flags == REPORT_FLAG_SYN &&
-	       (server->flags & REPORT_FLAG_SYN) != 0 && (server->flags & REPORT_FLAG_RST) == 0;
+	return record->protocol == IPPROTO_TCP && record->opened && record->handshake_us < 0 && !record->accepted &&
+	       server->bytes == 0 &&
+	       (client->flags & (REPORT_FLAG_SYN | REPORT_FLAG_RST)) == REPORT_FLAG_SYN &&
+	       (server->flags & (REPORT_FLAG_SYN | REPORT_FLAG_RST | REPORT_FLAG_FIN)) == REPORT_FLAG_SYN;
 }
 
 /* qsort(): most trouble first, then most bytes, then the order of the output. */

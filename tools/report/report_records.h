@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/report/report_ends.h"
 #include "tools/report/report_lines.h"
 
 /* Ends of a connection. */
@@ -124,14 +125,19 @@ struct report_record {
 	int detail; /* number of its detail; -1 none */
 	uint8_t protocol;
 	bool opened;		 /* its opening is in the capture */
-	bool unanswered;	 /* its SYN has no answer */
-	bool rejected;		 /* an ICMP error says that a packet of its client was not delivered */
+	bool midstream;		 /* it began before the capture */
+	bool goes_on;		 /* it lacks its beginning, which another record has */
+	bool accepted;		 /* the last state of its server is one of an established connection */
+	bool unanswered;	 /* its SYN has no answer of the server */
+	bool rejected;		 /* its SYN has ICMP errors as an answer */
 	bool half_open;		 /* its SYN-ACK has no answer */
+	bool untaken;		 /* its server takes nothing that follows the SYN-ACK */
 	uint64_t syn_ack_packet; /* packet id of its latest SYN-ACK; 0 unknown */
 	enum report_delay delay; /* what its handshake waited for longest */
 	uint64_t delay_packet;	 /* packet id of the segment after that; 0 unknown, or the ACK of the client */
 	struct report_open_request open_request;
 	struct report_silence silence;
+	struct report_rejection rejection; /* the one that has ended the attempt, or `rejected`: the first one */
 	enum report_reason reason;
 	char name[REPORT_NAME_SIZE];
 };
@@ -163,7 +169,7 @@ int64_t report_record_server_us(const struct report_record *record);
 /* Whether the capture ends while a client of TCP waits for an answer to its first SYN. */
 bool report_record_is_attempt(const struct report_record *record);
 
-/* True if a server of TCP has answered the SYN, and the client has sent nothing after its SYN. */
+/* True if a server of TCP has answered the SYN, and has not become established; no end has reset the attempt. */
 bool report_record_is_half_open(const struct report_record *record);
 
 /* The word of a reason. */

@@ -6,6 +6,7 @@ usage: report_cases.py NETOBS CAPTURES DIRECTORY
 
 NETOBS is the script netobs, CAPTURES tests/captures; DIRECTORY gets the captures that are made.
 """
+import json
 import os
 import re
 import runpy
@@ -282,24 +283,60 @@ page = case("silent")
 equal("connections that fall silent", page.sentence("silent"),
       "2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for "
       "example, was sent 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, "
-      "'packet 8'), (81, 'packet 13')]")
-equal("are no servers that do not answer", page.evidence("open-request"), "[(82, 'packet 14')]")
+      "'packet 12'), (81, 'packet 19')]")
+equal("are no servers that do not answer", page.evidence("open-request"), "[(82, 'packet 20')]")
 page = case("spurious")
 equal("nor is an end silent that has acknowledged what is sent again",
       ("silent" in page.verdict, page.text("retransmissions").split(": ")[-1]),
       (False, "4 unneeded, because they were acknowledged already."))
 page = case("half_open")
 equal("handshakes that are never completed", page.sentence("half-open"),
-      "2 connections were never established: the SYN-ACK had no ACK. It does not reach the client, or the SYN is one "
-      "of a flood with wrong addresses; for example to 198.51.100.2 port 80. [(80, 'packet 6'), (81, 'packet 4')]")
+      "2 connections were never established: 2 because the SYN-ACK had no ACK (it does not reach the client, or the "
+      "SYN is one of a flood with wrong addresses); for example to 198.51.100.2 port 80. [(80, 'packet 6'), (81, "
+      "'packet 4')]")
+page = case("untaken")
+equal("nor by a server that does not take the ACK", page.sentence("half-open"),
+      "2 connections were never established: 1 because the SYN-ACK had no ACK (it does not reach the client, or the "
+      "SYN is one of a flood with wrong addresses), 1 because the server took nothing that followed its SYN-ACK "
+      "(its queue of connections is full, because the program does not accept them, or what the client sends does not "
+      "reach it); for example to 198.51.100.2 port 80. [(80, 'packet 6'), (84, 'packet 10')]")
+equal("which is no silence", "silent" in page.verdict, False)
+equal("it may send a RST instead", page.text("reset"),
+      "1 connection was reset, 0 by the client and 1 by the server: 1 before it was established; for example with "
+      "198.51.100.2 port 82.")
 page = case("rejected")
-equal("attempts that ICMP rejects", page.sentence("no-answer"),
-      "2 connection attempts had no answer: the host is away, or a firewall drops them; for example to 2 ports of "
-      "198.51.100.2, an address that answers other connections. 1 of them was rejected with ICMP unreachable "
-      "(communication-prohibited) by 198.51.100.2. [(80, 'packet 2'), (81, '')]")
+equal("attempts that ICMP rejects", page.sentence("unreachable"),
+      "1 connection attempt was answered with an ICMP error: 1 communication administratively prohibited (from "
+      "198.51.100.2); for example to 198.51.100.2 port 80. [(80, 'packet 2')]")
+equal("are not without an answer", page.sentence("no-answer"),
+      "1 connection attempt had no answer: the host is away, or a firewall drops them; for example to 198.51.100.2 "
+      "port 81, an address that answers other connections. [(81, '')]")
 equal("and DNS queries", page.text("dns"),
-      "1 DNS query was not answered in time; the first by 198.51.100.2 port 53, rejected with ICMP unreachable "
-      "(port) by 198.51.100.2.")
+      "1 DNS query was not answered in time; the first by 198.51.100.2 port 53, rejected by 198.51.100.2: port "
+      "unreachable.")
+page = case("errors")
+equal("ICMP errors by kind, with their senders", page.text("unreachable"),
+      "7 connection attempts were answered with ICMP errors: 2 communication administratively prohibited (from "
+      "192.0.2.254 and others), 1 fragment reassembly time exceeded (from 198.51.100.2), 1 host unreachable (from "
+      "192.0.2.254), 1 parameter problem (from 192.0.2.254), 2 of other kinds; for example to 7 ports of "
+      "198.51.100.2.")
+equal("and what has none", page.text("no-answer").split(":")[0], "1 connection attempt had no answer")
+page = case("errors6")
+equal("ICMPv6 errors", page.text("unreachable"),
+      "2 connection attempts were answered with ICMP errors: 1 communication administratively prohibited (from "
+      "2001:db8::fe), 1 hop limit exceeded in transit (from 2001:db8::fe); for example to 2 ports of 2001:db8::2.")
+equal("no attempt is without an answer then", page.text("no-answer"),
+      "No connection attempt timed out or was repeated without an answer.")
+page = case("survived")
+equal("an attempt that goes on has had the error, too", page.text("unreachable").split("(")[0],
+      "1 connection attempt was answered with an ICMP error: 1 host unreachable ")
+equal("the records have the same words", sorted(json.loads(line)["cr_icmp_str"] for line in run(
+    "conns", f"{directory}/survived.pcap", "--json").stdout.splitlines()), ["", "host unreachable"])
+for name in "revived", "paused":
+    equal(f"what goes on after its end has begun in the capture: {name}", case(name).text("capture").split(":")[0],
+          "The capture itself has no gap")
+equal("another connection of the same ports has not", case("reused").text("capture").split(".")[0],
+      "The capture itself has gaps, which are no fault of the network: 1 connection began before it")
 page = case("scan")
 equal("a scan, and a SYN at the end of the capture", page.text("no-answer"),
       "20 connection attempts had no answer: the host is away, or a firewall drops them; for example to 20 ports of "

@@ -48,8 +48,17 @@ one_way   messages that a server only acknowledges; a client that closes behind 
 silent    data, and a FIN, that are sent again three times without any segment of the peer; data of which the third copy has an
           ACK; data that is sent again twice
 spurious  data that is sent again four times although it has an ACK
+untaken   clients of a server whose queue is full: it sends the SYN-ACK again, or acknowledges no data, or resets; and one
+          that it takes late
 half_open  a SYN-ACK that is sent again without an ACK, one that is the last packet but for later ones of others
 rejected  SYNs and a DNS query that ICMP errors reject
+errors    SYNs that ICMP errors of many kinds and senders answer, one of them an error that ends no attempt, and one without
+          an answer
+errors6   a SYN that an ICMPv6 error answers, and one that the router drops because of its hop limit
+survived  a SYN that an ICMP error answers, and that is sent again and accepted
+revived   connections that a server resets, and that go on 3 s and 40 s later, with a new socket that a SYN cookie makes
+paused    a connection that is silent for three hours, and one of which a FIN comes again after two minutes
+reused    a connection whose ports another one has after two minutes, of which the capture lacks the SYN
 scan      SYNs to 20 ports, each once, and one at the very end of the capture
 slow_ack  a client whose ACK of the SYN-ACK comes late
 crossed   a client whose ACK comes late, and crosses the SYN-ACK that is sent again
@@ -95,9 +104,14 @@ class Capture:
         total = checksum(header + source + target)
         self.frames.append((time, header[:10] + struct.pack(">H", total) + source + target + body))
 
-    def error(self, time, code):
-        """An ICMP error of the server that the last packet is not delivered; code 3: port, 13: prohibited."""
-        self.packet(time, False, 1, struct.pack(">BBHI", 3, code, 0, 0) + self.frames[-1][1][:28], 2, pseudo=False)
+    def error(self, time, code, kind=3, sender=None):
+        """An ICMP or ICMPv6 error about the last packet; kind 3: not delivered, code 3: port, 13: prohibited.  The server
+        sends it, or this address."""
+        message = struct.pack(">BBHI", kind, code, 0, 0) + self.frames[-1][1][:28 if self.version == 4 else 80]
+        server = ADDRESSES[self.version]
+        ADDRESSES[self.version] = (server[0], sender or server[1])
+        self.packet(time, False, 1 if self.version == 4 else 58, message, 2, pseudo=self.version == 6)
+        ADDRESSES[self.version] = server
 
     def query(self, time, number, from_client=True):
         """A DNS query, or its answer, without records."""
@@ -392,7 +406,7 @@ def one_way(capture):
 
 def silent(capture):
     for port, start in ((80, 0), (81, 0.2), (82, 0.4), (83, 0.6)):
-        c = Connection(capture, port).open(start)
+        c = Connection(capture, port).open(start).segment(start + 0.03, 0, PSH | ACK, b"first").segment(start + 0.04, 1, ACK)
         if port == 81:
             c.segment(start + 0.1, 0, FIN | ACK)
         else:
@@ -428,6 +442,62 @@ def rejected(capture):
     capture.error(1.01, 3)
     capture.query(10, 2)
     capture.query(10.1, 2, False)
+
+
+def errors(capture):
+    for port, code, kind, sender in ((80, 13, 3, "192.0.2.254"), (81, 13, 3, "192.0.2.253"), (82, 1, 3, "192.0.2.254"), (83, 3, 3, None),
+                                     (84, 0, 11, "192.0.2.254"), (85, 0, 12, "192.0.2.254"), (86, 1, 11, None)):
+        Connection(capture, port).segment(port / 100, 0, SYN)
+        capture.error(port / 100 + 0.001, code, kind, sender)
+    Connection(capture, 87).segment(1, 0, SYN).segment(2, 0, SYN, back=1)
+    Connection(capture, 443).open(9).close(9.1)
+
+
+def errors6(capture):
+    Connection(capture, 80).segment(0, 0, SYN)
+    capture.error(0.01, 1, 1, "2001:db8::fe")
+    Connection(capture, 81).segment(1, 0, SYN)
+    capture.error(1.01, 0, 3, "2001:db8::fe")
+
+
+def survived(capture):
+    c = Connection(capture, 80).segment(0, 0, SYN)
+    capture.error(0.01, 1)
+    c.segment(1, 0, SYN, back=1).segment(1.01, 1, SYN | ACK).segment(1.02, 0, ACK)
+    c.segment(1.1, 0, PSH | ACK, b"request").segment(1.11, 1, PSH | ACK, b"answer").close(1.2)
+
+
+def revived(capture):
+    for port, after in (80, 3), (81, 40):
+        c = Connection(capture, port).open(0).segment(0.1, 0, PSH | ACK, b"a").segment(0.11, 1, ACK)
+        c.segment(1, 1, RST | ACK).segment(after, 0, PSH | ACK, b"bcd").segment(after + 0.01, 1, ACK)
+        c.segment(after + 1, 1, PSH | ACK, b"efg").segment(after + 1.01, 0, ACK).close(after + 2)
+
+
+def paused(capture):
+    c = Connection(capture, 80).open(0).segment(0.1, 0, PSH | ACK, b"a").segment(0.11, 1, PSH | ACK, b"b").segment(0.12, 0, ACK)
+    c.segment(10800, 0, PSH | ACK, b"a").segment(10800.1, 1, PSH | ACK, b"b").segment(10800.2, 0, ACK).close(10801)
+    Connection(capture, 81).open(0).close(1).segment(121, 1, FIN | ACK, back=1)
+
+
+def reused(capture):
+    Connection(capture, 80).open(0).close(1)
+    c = Connection(capture, 80)
+    c.next = [70000, 90000]
+    c.segment(121, 0, PSH | ACK, b"request").segment(121.1, 1, PSH | ACK, b"answer").segment(121.2, 0, ACK).close(122)
+
+
+def untaken(capture):
+    c = Connection(capture, 80).open(0)
+    for time in 0.1, 0.3, 0.7, 1.5:
+        c.segment(time, 0, PSH | ACK, b"request", back=7 if time > 0.1 else 0)
+    c = Connection(capture, 81).open(0.001).segment(1.01, 1, SYN | ACK, back=1).segment(1.02, 0, ACK)
+    c.segment(3.01, 1, SYN | ACK, back=1).segment(3.02, 0, ACK)
+    Connection(capture, 82).open(0.002).segment(0.1, 1, RST)
+    c = Connection(capture, 83).open(0.003).segment(0.13, 0, PSH | ACK, b"request").segment(0.33, 0, PSH | ACK, b"request", back=7)
+    c.segment(0.73, 0, PSH | ACK, b"request", back=7).segment(0.74, 1, ACK).close(5)
+    Connection(capture, 84).segment(0.004, 0, SYN).segment(0.014, 1, SYN | ACK)
+    Connection(capture, 443).open(9).close(9.1)
 
 
 def scan(capture):
@@ -512,7 +582,7 @@ def queries(capture):
 
 
 def write(case, path):
-    capture = Capture(6 if case == "twice6" else 4)
+    capture = Capture(6 if case.endswith("6") else 4)
     {"twice": lambda c: talk(c).close(1), "twice6": lambda c: talk(c).close(1)}.get(case, globals().get(case))(capture)
     capture.write(path, 2 if case.startswith("twice") else 1)
 

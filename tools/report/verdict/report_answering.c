@@ -61,6 +61,7 @@ report_silent(struct report_sentence *sentence, const struct report_capture *cap
 {
 	uint64_t count = report_gather(sentence, capture, report_measure_silence, REPORT_EVENTS);
 	const struct report_record *list = capture->records.list, *worst;
+	const struct report_rejection *rejection;
 
 	sentence->topic = "silent";
 	sentence->weight = 50 * count;
@@ -75,8 +76,9 @@ report_silent(struct report_sentence *sentence, const struct report_capture *cap
 		     worst->silence.repeats);
 	report_write_time(sentence, worst->silence.us);
 	report_write(sentence, " and answered none");
-	if (report_capture_rejection(capture, &worst->ends[worst->silence.end]) != NULL)
-		report_write_rejection(sentence, capture, &worst->ends[worst->silence.end], "; one was rejected with");
+	rejection = &report_ends_find(&capture->ends, worst->ends[worst->silence.end].cid)->rejection;
+	if (rejection->version != 0)
+		report_write_rejection(sentence, rejection, "; one was rejected by ");
 	else if (worst->silence.too_big != 0)
 		report_write(sentence,
 			     ": packet %" PRIu64 ", an ICMP error, says that a packet was too big for the path",
@@ -158,9 +160,12 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 	if (one_way)
 		report_write(sentence, ", perhaps because the capture has one direction only, as of TCP");
 	report_write_worst(sentence, capture, "; the first by ");
-	if (sentence->evidence_count > 0)
-		report_write_rejection(sentence, capture,
-				       &capture->records.list[sentence->evidence[0].record].ends[REPORT_CLIENT],
-				       ", rejected with");
+	if (sentence->evidence_count > 0) {
+		const struct report_record *first = &capture->records.list[sentence->evidence[0].record];
+
+		report_write_rejection(sentence,
+				       &report_ends_find(&capture->ends, first->ends[REPORT_CLIENT].cid)->rejection,
+				       ", rejected by ");
+	}
 	report_write(sentence, ".");
 }

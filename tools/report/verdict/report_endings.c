@@ -64,12 +64,18 @@ report_is_reset_late(const struct report_record *record)
 	return report_is_reset_after_fin(record) + report_is_reset_after_peer(record);
 }
 
-/* A client that answers the SYN-ACK with RST, as scanners do. */
+/* A client that answers the SYN-ACK with RST, as scanners do, or a server that never was established: it resets what
+ * its full queue does not take, or its client gives up. */
 static uint64_t
 report_is_reset_half_open(const struct report_record *record)
 {
-	return record->reason == REPORT_RESET_CLIENT && record->opened &&
-	       (record->ends[REPORT_CLIENT].flags & REPORT_FLAG_ACK) == 0;
+	bool untaken = record->handshake_us < 0 && (record->ends[REPORT_CLIENT].flags & REPORT_FLAG_SYN) != 0 &&
+		       (record->ends[REPORT_SERVER].flags & (REPORT_FLAG_SYN | REPORT_FLAG_FIN)) == REPORT_FLAG_SYN &&
+		       record->ends[REPORT_SERVER].bytes == 0;
+
+	return report_is_reset(record) && record->opened &&
+	       (untaken ||
+		(record->reason == REPORT_RESET_CLIENT && (record->ends[REPORT_CLIENT].flags & REPORT_FLAG_ACK) == 0));
 }
 
 /* The evidence begins with those that a server has reset in the middle. */

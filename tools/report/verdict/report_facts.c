@@ -193,6 +193,27 @@ report_check_greeting(struct report_record *record, const struct report_end_even
 		record->greeting_us = server->greeting_us - opened;
 }
 
+/* A server may take nothing of what the capture has behind its SYN-ACK: it does not arrive, or the queue of the server
+ * is full.  The server then has no connection: it sends the SYN-ACK again, and acknowledges no data.  Silence for which
+ * there is an ICMP error has another sentence. */
+static void
+report_check_half_open(const struct report_capture *capture, struct report_record *record,
+		       const struct report_end_events *events)
+{
+	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+	bool passed = capture->volume.last >= record->end + ANSWER_NS;
+
+	if (!report_record_is_half_open(record))
+		return;
+	record->untaken = (client->flags & REPORT_FLAG_ACK) != 0;
+	if (!record->untaken)
+		record->half_open = passed || record->resent_syn > 0;
+	else if (events->too_big_packet == 0 && events->rejection.version == 0)
+		record->half_open = passed || client->resent + server->resent >= SILENT_REPEATS;
+	if (record->half_open && record->untaken)
+		record->score += REPORT_SCORE_FAILED;
+}
+
 /* Sets the facts of a TCP connection. */
 static void
 report_check_tcp(const struct report_capture *capture, struct report_record *record)
@@ -203,10 +224,11 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 	record->unanswered = record->reason == REPORT_NO_ANSWER || record->reason == REPORT_UNREACHED ||
 			     (report_record_is_attempt(record) &&
 			      (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS));
-	record->half_open = report_record_is_half_open(record) &&
-			    (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS);
+	if (record->rejection.version == 0 && record->unanswered)
+		record->rejection = client->rejection;
+	record->rejected = record->unanswered && record->rejection.version != 0;
+	report_check_half_open(capture, record, client);
 	report_check_handshake(record, client, server);
-	record->rejected = client->packets[REPORT_UNREACHABLE] != 0;
 	record->missing = report_missing(client, &record->ends[REPORT_CLIENT], &record->ends[REPORT_SERVER]) +
 			  report_missing(server, &record->ends[REPORT_SERVER], &record->ends[REPORT_CLIENT]);
 	report_check_greeting(record, server);
@@ -223,6 +245,7 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 void
 report_facts_find(struct report_capture *capture)
 {
+	report_beginnings_find(capture);
 	for (size_t i = 0; i < capture->records.count; i++) {
 		if (capture->records.list[i].protocol != IPPROTO_TCP)
 			continue;

@@ -9,6 +9,9 @@
 /* Sets the facts of all records, and adds to their scores. */
 void report_facts_find(struct report_capture *capture);
 
+/* Finds the records of connections that began before the capture (report_beginnings.c). */
+void report_beginnings_find(struct report_capture *capture);
+
 /* Sets the times for which the windows of records were closed, if all of their segments are in the details. */
 void report_facts_find_windows(struct report_capture *capture, struct report_detail *detail);
 

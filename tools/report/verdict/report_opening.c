@@ -2,18 +2,32 @@
 #include "tools/report/verdict/report_sentences.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Kinds of ICMP errors that a sentence names; it counts the others. */
+#define KINDS_NAMED 4u
+
+/* Most kinds that are told apart: more than there are words. */
+#define KINDS_MAX 64u
+
+/* ICMP errors with the same words that have answered attempts. */
+struct report_kind {
+	const struct report_rejection *first;
+	uint64_t count;
+	bool many; /* from several senders */
+};
 
 static uint64_t
 report_is_unanswered(const struct report_record *record)
 {
-	return record->unanswered;
+	return record->unanswered && !record->rejected;
 }
 
 static uint64_t
 report_is_rejected(const struct report_record *record)
 {
-	return record->unanswered && record->rejected;
+	return record->rejected;
 }
 
 static uint64_t
@@ -22,9 +36,15 @@ report_is_half_open(const struct report_record *record)
 	return record->half_open;
 }
 
-/* Counts the ports to which attempts at an address have no answer. */
 static uint64_t
-report_count_ports(const struct report_capture *capture, const char *address)
+report_is_untaken(const struct report_record *record)
+{
+	return record->half_open && record->untaken;
+}
+
+/* Counts the ports of an address to which the measure finds attempts. */
+static uint64_t
+report_count_ports(const struct report_capture *capture, const char *address, report_measure measure)
 {
 	uint8_t ports[UINT16_MAX / 8 + 1] = {0};
 	uint64_t count = 0;
@@ -33,7 +53,7 @@ report_count_ports(const struct report_capture *capture, const char *address)
 		const struct report_record *record = &capture->records.list[i];
 		const struct report_end *server = &record->ends[REPORT_SERVER];
 
-		if (!record->unanswered || strcmp(server->address, address) != 0)
+		if (measure(record) == 0 || strcmp(server->address, address) != 0)
 			continue;
 		count += (ports[server->port / 8] & 1u << server->port % 8) == 0;
 		ports[server->port / 8] |= (uint8_t)(1u << server->port % 8);
@@ -75,10 +95,10 @@ report_worst_is_not_captured(const struct report_sentence *sentence, const struc
 
 /* Names the server of the first attempt, and several ports of it as a number. */
 static void
-report_write_target(struct report_sentence *sentence, const struct report_capture *capture)
+report_write_target(struct report_sentence *sentence, const struct report_capture *capture, report_measure measure)
 {
 	const char *address = capture->records.list[sentence->evidence[0].record].ends[REPORT_SERVER].address;
-	uint64_t ports = report_count_ports(capture, address);
+	uint64_t ports = report_count_ports(capture, address, measure);
 
 	if (ports > 1)
 		report_write(sentence, "; for example to %" PRIu64 " ports of %s", ports, address);
@@ -86,31 +106,10 @@ report_write_target(struct report_sentence *sentence, const struct report_captur
 		report_write_worst(sentence, capture, "; for example to ");
 }
 
-/* Names what has rejected attempts; the packets are its ICMP errors. */
-static void
-report_write_rejected(struct report_sentence *sentence, const struct report_capture *capture, uint64_t rejected)
-{
-	struct report_sentence first = {0};
-	const struct report_record *list = capture->records.list;
-
-	report_gather(&first, capture, report_is_rejected, REPORT_EVENTS);
-	report_write(sentence, " %" PRIu64 " of them %s rejected", rejected, rejected == 1 ? "was" : "were");
-	report_write_rejection(sentence, capture, &list[first.evidence[0].record].ends[REPORT_CLIENT], " with");
-	report_write(sentence, ".");
-	for (size_t e = 0; e < sentence->evidence_count; e++) {
-		const struct report_record *record = &list[sentence->evidence[e].record];
-
-		if (record->rejected)
-			report_set_packet(&sentence->evidence[e],
-					  report_capture_event(capture, record, REPORT_UNREACHABLE));
-	}
-}
-
 void
 report_no_answer(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t count = report_gather(sentence, capture, report_is_unanswered, REPORT_RESENT);
-	uint64_t rejected = report_count_both(capture, report_is_unanswered, report_is_rejected);
 	const char *cause = ": the host is away, or a firewall drops them";
 
 	sentence->topic = "no-answer";
@@ -124,22 +123,90 @@ report_no_answer(struct report_sentence *sentence, const struct report_capture *
 		sentence->weight = count;
 		cause = ", perhaps because the capture has one direction only, as of other connections";
 	}
-	report_write(sentence, "%" PRIu64 " connection attempt%s had no answer%s", count, report_plural(count),
-		     rejected == count ? "" : cause);
-	report_write_target(sentence, capture);
+	report_write(sentence, "%" PRIu64 " connection attempt%s had no answer%s", count, report_plural(count), cause);
+	report_write_target(sentence, capture, report_is_unanswered);
 	if (report_worst_sends(sentence, capture, REPORT_SERVER))
 		report_write(sentence, ", an address that answers other connections");
 	else if (report_worst_sends(sentence, capture, REPORT_CLIENT))
 		report_write(sentence, ", an address that opens connections itself");
 	report_write(sentence, ".");
-	if (rejected > 0)
-		report_write_rejected(sentence, capture, rejected);
+}
+
+/* Adds the ICMP error that has answered an attempt. */
+static void
+report_count_kind(struct report_kind *kinds, const struct report_rejection *rejection)
+{
+	const char *words = report_rejection_words(rejection);
+	struct report_kind *kind = kinds;
+
+	while (kind->count > 0 && strcmp(report_rejection_words(kind->first), words) != 0 &&
+	       kind < kinds + KINDS_MAX - 1)
+		kind++;
+	if (kind->count++ == 0)
+		kind->first = rejection;
+	kind->many |= kind->first->version != rejection->version ||
+		      memcmp(kind->first->sender, rejection->sender, sizeof(rejection->sender)) != 0;
+}
+
+/* qsort(): the most frequent first, then in the order of the words. */
+static int
+report_kind_compare(const void *a, const void *b)
+{
+	const struct report_kind *x = a, *y = b;
+
+	if (x->count != y->count || x->count == 0)
+		return x->count > y->count ? -1 : x->count < y->count;
+	return strcmp(report_rejection_words(x->first), report_rejection_words(y->first));
+}
+
+/* Names the ICMP errors that have answered attempts, with their senders. */
+static void
+report_write_kinds(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	struct report_kind kinds[KINDS_MAX] = {{NULL, 0, false}};
+	uint64_t others = 0;
+
+	for (size_t i = 0; i < capture->records.count; i++) {
+		if (capture->records.list[i].rejected)
+			report_count_kind(kinds, &capture->records.list[i].rejection);
+	}
+	qsort(kinds, KINDS_MAX, sizeof(kinds[0]), report_kind_compare);
+	for (size_t i = 0; i < KINDS_MAX && kinds[i].count > 0; i++) {
+		const char *words = report_rejection_words(kinds[i].first);
+
+		if (i >= KINDS_NAMED) {
+			others += kinds[i].count;
+			continue;
+		}
+		report_write_part(sentence, kinds[i].count, words, words);
+		report_write(sentence, " (from ");
+		report_write_sender(sentence, kinds[i].first);
+		report_write(sentence, "%s)", kinds[i].many ? " and others" : "");
+	}
+	report_write_part(sentence, others, "of another kind", "of other kinds");
+}
+
+void
+report_rejected(struct report_sentence *sentence, const struct report_capture *capture)
+{
+	uint64_t count = report_gather(sentence, capture, report_is_rejected, REPORT_UNREACHABLE);
+
+	sentence->topic = "unreachable";
+	sentence->weight = 50 * count;
+	if (count == 0)
+		return;
+	report_write(sentence, "%" PRIu64 " connection attempt%s answered with %s", count,
+		     count == 1 ? " was" : "s were", count == 1 ? "an ICMP error" : "ICMP errors");
+	report_write_kinds(sentence, capture);
+	report_write_target(sentence, capture, report_is_rejected);
+	report_write(sentence, ".");
 }
 
 void
 report_half_open(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t count = report_gather(sentence, capture, report_is_half_open, REPORT_EVENTS);
+	uint64_t untaken = report_count_both(capture, report_is_half_open, report_is_untaken);
 
 	sentence->topic = "half-open";
 	sentence->weight = 40 * count;
@@ -150,10 +217,19 @@ report_half_open(struct report_sentence *sentence, const struct report_capture *
 
 		report_set_packet(&sentence->evidence[e], report_capture_frame(capture, record->syn_ack_packet));
 	}
-	report_write(sentence,
-		     "%" PRIu64 " connection%s never established: the SYN-ACK had no ACK. It does not reach the "
-		     "client, or the SYN is one of a flood with wrong addresses",
-		     count, count == 1 ? " was" : "s were");
+	report_write(sentence, "%" PRIu64 " connection%s never established", count, count == 1 ? " was" : "s were");
+	report_write_part(
+	    sentence, count - untaken,
+	    "because the SYN-ACK had no ACK (it does not reach the client, or the SYN is one of a flood with "
+	    "wrong addresses)",
+	    "because the SYN-ACK had no ACK (it does not reach the client, or the SYN is one of a flood with "
+	    "wrong addresses)");
+	report_write_part(
+	    sentence, untaken,
+	    "because the server took nothing that followed its SYN-ACK (its queue of connections is "
+	    "full, because the program does not accept them, or what the client sends does not reach it)",
+	    "because the server took nothing that followed its SYN-ACK (its queue of connections is "
+	    "full, because the program does not accept them, or what the client sends does not reach it)");
 	report_write_worst(sentence, capture, "; for example to ");
 	report_write(sentence, ".");
 }

@@ -26,6 +26,7 @@ report_is_one_way(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP && record->reason != REPORT_NO_ANSWER &&
 	       record->reason != REPORT_UNREACHED && !report_record_is_attempt(record) && record->silence.packet == 0 &&
+	       !record->goes_on &&
 	       (record->ends[REPORT_CLIENT].segments == 0 || record->ends[REPORT_SERVER].segments == 0);
 }
 
@@ -49,11 +50,17 @@ report_measure_missing(const struct report_record *record)
 	return record->missing;
 }
 
-/* Connections that lack data come first. */
+static uint64_t
+report_is_midstream(const struct report_record *record)
+{
+	return record->midstream;
+}
+
+/* Connections that lack data come first, then those of which one direction is missing. */
 static uint64_t
 report_measure_gap(const struct report_record *record)
 {
-	return 2 * record->missing + report_is_one_way(record);
+	return 3 * record->missing + 2 * report_is_one_way(record) + record->midstream;
 }
 
 /* Bytes that ends acknowledge although the capture does not have them. */
@@ -114,9 +121,10 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 	uint64_t gaps = report_gather(sentence, capture, report_measure_gap, REPORT_EVENTS);
 	uint64_t one_way = report_count_both(capture, report_measure_gap, report_is_one_way);
 	uint64_t lossy = report_count_both(capture, report_measure_gap, report_measure_missing);
+	uint64_t midstream = report_count_both(capture, report_measure_gap, report_is_midstream);
 	uint64_t unreadable = capture->damaged + capture->unsupported, missing = report_count_missing(capture);
 
-	if (capture->dropped + gaps + unreadable + capture->midstream == 0) {
+	if (capture->dropped + gaps + unreadable == 0) {
 		report_complete(sentence, capture);
 		return 0;
 	}
@@ -127,12 +135,12 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 	if (lossy > 0)
 		report_write(sentence, " (%" PRIu64 " byte%s that the receiver acknowledges)", missing,
 			     report_plural(missing));
-	report_write_part(sentence, capture->midstream, "connection began before it", "connections began before it");
+	report_write_part(sentence, midstream, "connection began before it", "connections began before it");
 	report_write_part(sentence, one_way, "connection shows one direction only",
 			  "connections show one direction only");
 	report_write_part(sentence, unreadable, "frame cannot be read", "frames cannot be read");
 	report_write(sentence, ".");
-	return 60 * lossy + 25 * (capture->dropped + one_way) + 5 * unreadable + capture->midstream;
+	return 60 * lossy + 25 * (capture->dropped + one_way) + 5 * unreadable + midstream;
 }
 
 /* Packets that the capture has twice.  The weight is more than what they may add to other sentences. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/verdict/report_sentence.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "probes/names.h"
 
 void
 report_write(struct report_sentence *sentence, const char *format, ...)
@@ -44,14 +47,29 @@ report_space(const struct report_sentence *sentence)
 	return sentence->text[0] == '\0' ? "" : " ";
 }
 
-void
-report_write_rejection(struct report_sentence *sentence, const struct report_capture *capture,
-		       const struct report_end *end, const char *before)
+const char *
+report_rejection_words(const struct report_rejection *rejection)
 {
-	const struct report_rejection *rejection = report_capture_rejection(capture, end);
+	return icmp_error_words(rejection->version, rejection->type, rejection->code);
+}
 
-	if (rejection != NULL)
-		report_write(sentence, "%s ICMP unreachable (%s) by %s", before, rejection->code, rejection->by);
+void
+report_write_sender(struct report_sentence *sentence, const struct report_rejection *rejection)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	report_write(sentence, "%s",
+		     inet_ntop(rejection->version == 6 ? AF_INET6 : AF_INET, rejection->sender, text, sizeof(text)));
+}
+
+void
+report_write_rejection(struct report_sentence *sentence, const struct report_rejection *rejection, const char *before)
+{
+	if (rejection->version == 0)
+		return;
+	report_write(sentence, "%s", before);
+	report_write_sender(sentence, rejection);
+	report_write(sentence, ": %s", report_rejection_words(rejection));
 }
 
 const char *

@@ -27,9 +27,15 @@ void report_write_worst(struct report_sentence *sentence, const struct report_ca
 /* The separator before the next sentence of a text: a space, unless the text is empty. */
 const char *report_space(const struct report_sentence *sentence);
 
-/* Appends the address that has rejected packets of an end, and the code of its ICMP error, after `before`. */
-void report_write_rejection(struct report_sentence *sentence, const struct report_capture *capture,
-			    const struct report_end *end, const char *before);
+/* An ICMP error in words, those of cr_icmp_str. */
+const char *report_rejection_words(const struct report_rejection *rejection);
+
+/* Appends the address that sent an ICMP error. */
+void report_write_sender(struct report_sentence *sentence, const struct report_rejection *rejection);
+
+/* Appends the sender of an ICMP error and the error in words, after `before`, if there is one. */
+void report_write_rejection(struct report_sentence *sentence, const struct report_rejection *rejection,
+			    const char *before);
 
 /* The end of a noun after a number. */
 const char *report_plural(uint64_t number);

@@ -21,7 +21,7 @@ uint64_t report_is_one_way(const struct report_record *record);
 report_make_sentence report_refused, report_resets;
 
 /* report_opening.c */
-report_make_sentence report_no_answer, report_half_open, report_handshakes;
+report_make_sentence report_no_answer, report_rejected, report_half_open, report_handshakes;
 
 /* report_slow_answers.c */
 report_make_sentence report_answers;

@@ -21,9 +21,10 @@ void
 report_verdict_make(struct report_sentence *sentences, const struct report_capture *capture)
 {
 	static report_make_sentence *const make[REPORT_SENTENCES] = {
-	    report_quality, report_no_answer,		report_half_open, report_refused, report_resets,
-	    report_dns,	    report_unanswered_requests, report_silent,	  report_answers, report_handshakes,
-	    report_windows, report_retransmissions,	report_clients};
+	    report_quality,	    report_no_answer, report_rejected,	 report_half_open,
+	    report_refused,	    report_resets,    report_dns,	 report_unanswered_requests,
+	    report_silent,	    report_answers,   report_handshakes, report_windows,
+	    report_retransmissions, report_clients};
 
 	for (size_t i = 0; i < REPORT_SENTENCES; i++) {
 		memset(&sentences[i], 0, sizeof(sentences[i]));

@@ -10,7 +10,7 @@
 #include "tools/report/report_capture.h"
 
 /* Sentences, of which those without a text are not shown. */
-#define REPORT_SENTENCES 13u
+#define REPORT_SENTENCES 14u
 
 struct report_evidence {
 	size_t record;	/* index in the sorted records */

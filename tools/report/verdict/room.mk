@@ -3,6 +3,7 @@
 
 netobs_report_SOURCES += \
 	%D%/report_answering.c \
+	%D%/report_beginnings.c \
 	%D%/report_endings.c \
 	%D%/report_facts.c \
 	%D%/report_facts.h \
