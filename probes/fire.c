@@ -740,6 +740,16 @@ emit_udp(struct emitter *e, enum probe_id probe, const struct flow *flow, unsign
 	emit_firing(&f, build_udp);
 }
 
+/* The ICMP error that has ended an attempt, for the text lines of tcp-connect-refused: no argument of the probe. */
+static const struct icmpinfo *
+firing_refusal(const struct firing *f)
+{
+	if (f->probe != PROBE_TCP_CONNECT_REFUSED || f->packet == NULL || !emitter_packet_is_icmp(f->packet))
+		return NULL;
+	args_icmpinfo(&f->emitter->icmp, f->packet);
+	return &f->emitter->icmp;
+}
+
 BUILDER
 build_tcp(struct firing *f, unsigned position)
 {
@@ -749,6 +759,7 @@ build_tcp(struct firing *f, unsigned position)
 	case 2: return emitter_ipinfo(f->emitter);
 	case 3: return emitter_tcpsinfo(f);
 	case 4: return emitter_tcpinfo(f->emitter);
+	case 5: return firing_refusal(f);
 	}
 	return NULL;
 }

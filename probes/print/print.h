@@ -65,8 +65,9 @@ void printer_stop(struct printer *printer);
 /* Lowers the semaphores, writes out what is buffered and frees the printer.  Returns as printer_error(). */
 int printer_free(struct printer *printer);
 
-/* Prints a firing, if its probe is selected; reads as many of `args` as the probe has.  Called by the firing function
- * with the arguments of the site. */
+/* Prints a firing, if its probe is selected; reads as many of `args` as the probe has, and of tcp-connect-refused the
+ * last one, too: the icmpinfo of the error that has ended the attempt, or NULL.  Called by the firing function with the
+ * arguments of the site. */
 void printer_print_firing(struct printer *printer, enum probe_id id, const void *const args[6]);
 
 /* Prints a firing of formula `name` of this probe, whichever probes are selected. */

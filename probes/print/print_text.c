@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "probes/names.h"
 #include "probes/netobs.h"
 #include "probes/print/print_internal.h"
 #include "probes/print/text_line.h"
@@ -322,7 +323,8 @@ put_retransmission(char *at, const struct tcprinfo *tcpr)
 	return PUT(at, " us");
 }
 
-/* Segments and the events that they cause; an event of a timer or of an ICMP error has no TCP header. */
+/* Segments and the events that they cause; an event of a timer or of an ICMP error has no TCP header.  An error has the
+ * words of text_connection(). */
 static char *
 text_tcp(char *at, const struct text_firing *firing)
 {
@@ -330,6 +332,7 @@ text_tcp(char *at, const struct text_firing *firing)
 	const struct tcpinfo *tcp = firing->arg[STRUCT_TCPINFO];
 	const struct tcpsinfo *tcps = firing->arg[STRUCT_TCPSINFO];
 	const struct tcprinfo *tcpr = firing->arg[STRUCT_TCPRINFO];
+	const struct icmpinfo *icmp = firing->arg[STRUCT_ICMPINFO];
 
 	if (ip != NULL && tcp != NULL && tcp->tcp_offset != 0) {
 		at = put_endpoints(at, ip, tcp->tcp_sport, tcp->tcp_dport);
@@ -337,9 +340,12 @@ text_tcp(char *at, const struct text_firing *firing)
 	} else if (tcps != NULL) {
 		at = PUT_LOCAL_REMOTE(at, tcps->tcps_laddr, tcps->tcps_lport, tcps->tcps_raddr, tcps->tcps_rport);
 	}
-	if (ip != NULL && tcp != NULL && tcp->tcp_offset == 0) {
-		at = PUT(at, ": ICMP error from ");
+	if (ip != NULL && icmp != NULL) {
+		at = PUT(at, ": unreachable (");
+		at = put_string(at, icmp_error_words(icmp->icmp_version, icmp->icmp_type, icmp->icmp_code));
+		at = PUT(at, ", from ");
 		at = PUT_FIELD(at, ip->ip_saddr);
+		*at++ = ')';
 	}
 	if (tcpr != NULL)
 		at = put_retransmission(at, tcpr);
@@ -662,6 +668,8 @@ print_text_line(struct printer *printer, const char *formula, enum probe_id id, 
 
 	text_index_arguments(&firing, probe, args);
 	firing.receives = printer->text_receives[id];
+	if (id == PROBE_TCP_CONNECT_REFUSED)
+		firing.arg[STRUCT_ICMPINFO] = args[5];
 	at = put_time(at, &printer->clock, text_firing_time(&firing));
 	*at++ = ' ';
 	at = put_string(at, formula != NULL ? formula : probe->name);
