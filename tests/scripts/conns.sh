@@ -48,6 +48,13 @@ if have python3; then
 	"$netobs" conns "$tmp/cases.pcap" | cmp - "$tmp/table" >"$tmp/out" &&
 		TZ=Asia/Kathmandu "$netobs" conns "$tmp/cases.pcap" | cmp - "$tmp/table" >>"$tmp/out"
 	is "the output is the same, also in another time zone" "$?" 0
+	python3 "$top/tests/tools/report/verdict_cases.py" errors "$tmp/errors.pcap"
+	is "a text is one word of its line" \
+		"$("$netobs" conns "$tmp/errors.pcap" 'server_port == 80' -o icmp_str,icmp_sender,reason | awk 'NR == 2 { print NF, $1, $2 }')" \
+		'3 communication\x20administratively\x20prohibited 192.0.2.254'
+	is "with its blanks in the last column" \
+		"$("$netobs" conns "$tmp/errors.pcap" 'server_port == 80' -o icmp_sender,icmp_str | sed -n 2p)" \
+		'192.0.2.254 communication administratively prohibited'
 	is "no line is longer than 120 columns" "$(awk 'length > 120' "$tmp/table")" ""
 else
 	skip "made cases" "needs python3"
