@@ -332,7 +332,7 @@ provider netobs {
 
 	/*
 	 * An active open is refused: a reset with ACK, or an ICMP error that ends the attempt, is received in
-	 * state-syn-sent.
+	 * state-syn-sent; or such an error in the state-syn-received of a simultaneous open.
 	 *
 	 * args[0] pktinfo_t *: the packet
 	 * args[1] csinfo_t *: the endpoint that connects
