@@ -25,7 +25,7 @@ struct packet_print {
 	uint32_t content; /* hash of identification, connection, direction, length, transport header and the beginning
 			   * of a datagram; of segments without the checksum, which an interface may fill in */
 	uint16_t ident;	  /* IPv4 identification, 0 if there is none */
-	uint16_t place;	  /* hash of interface, direction, link addresses and VLAN */
+	uint16_t place;	  /* hash of interface, direction, link addresses and VLANs */
 	uint8_t ttl;	  /* time to live or hop limit */
 };
 
@@ -131,8 +131,23 @@ print_udp(uint64_t flow, struct slice payload, uint16_t checksum, uint32_t paylo
 	return (uint32_t)print_word(hash, payload, payload.len);
 }
 
-/* The source and the type of an Ethernet frame, or a cooked header; other link headers may have fields that differ for
- * each frame. */
+/* The VLANs of a tagged frame: the ids of its first two tags.  Of another frame 0. */
+static inline uint32_t
+print_vlans(struct slice frame)
+{
+	enum { TYPE = 12, ID = 0xfff };
+	uint32_t outer, inner = 0;
+
+	if (__builtin_expect(!ether_type_is_tag(slice_u16(frame, TYPE)), 1))
+		return 0;
+	outer = slice_u16(frame, TYPE + 2) & ID;
+	if (ether_type_is_tag(slice_u16(frame, TYPE + 4)))
+		inner = (slice_u16(frame, TYPE + 6) & ID) + 1u;
+	return inner << 16 | outer;
+}
+
+/* Both addresses of an Ethernet frame and its VLANs, or a cooked header; other link headers may have fields that differ
+ * for each frame. */
 static inline uint16_t
 print_place(const struct frame *frame)
 {
@@ -142,8 +157,10 @@ print_place(const struct frame *frame)
 	uint64_t where = interface->ifindex + slice_u64(name, 0) * 3;
 
 	if (__builtin_expect(frame->dlt == DLT_EN10MB, 1))
-		where += slice_u64(bytes, 8) >> 16;
-	else if (frame->dlt == DLT_LINUX_SLL2 || frame->dlt == DLT_LINUX_SLL)
+		where += print_mix(slice_u64(bytes, 0), slice_u64(bytes, 4)) + print_vlans(bytes);
+	else if (frame->dlt == DLT_LINUX_SLL2)
+		where += print_mix(slice_u64(bytes, 0), slice_u64(bytes, 8)) + slice_u32(bytes, 16);
+	else if (frame->dlt == DLT_LINUX_SLL)
 		where += print_mix(slice_u64(bytes, 0), slice_u64(bytes, 8));
 	return (uint16_t)(where * 0x9e3779b97f4a7c15u >> 48);
 }

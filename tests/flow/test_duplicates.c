@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which packets are copies of packets captured before, and what is no evidence that they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "dissect/dissect.h"
+#include "flow/duplicates.h"
+
+enum { UDP = 17, TCP = 6, ACK = 16, MS = 1000000, US = 1000 };
+
+/* A packet as a sender sends it, and where it is captured. */
+struct sent {
+	uint8_t protocol;
+	uint8_t host, peer;  /* last bytes of the addresses of sender and receiver */
+	uint16_t ident;	     /* of IPv4 */
+	uint32_t number;     /* ACK number, or what the payload of a datagram begins with */
+	uint16_t sum;	     /* 0: the right one; of a segment */
+	uint8_t mac;	     /* last byte of the destination's link address */
+	uint16_t vlan, qinq; /* ids of the tags, 0 none */
+	uint8_t ttl;	     /* 0: 64 */
+};
+
+static struct duplicates *duplicates;
+static uint64_t now;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	duplicates = calloc(1, sizeof *duplicates);
+	now = 1700000000ull * 1000000000u;
+	return duplicates == NULL;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	free(duplicates);
+	return 0;
+}
+
+/* --- packets --- */
+
+struct bytes {
+	uint8_t data[128];
+	uint32_t len;
+};
+
+static void
+put(struct bytes *b, uint32_t value, uint32_t len)
+{
+	assert_true(b->len + len <= sizeof b->data);
+	while (len-- != 0)
+		b->data[b->len++] = (uint8_t)(value >> 8 * len);
+}
+
+static uint16_t
+sum_of(const uint8_t *data, uint32_t len, uint32_t sum)
+{
+	for (uint32_t i = 0; i < len; i++)
+		sum += i % 2 == 0 ? (uint32_t)data[i] << 8 : data[i];
+	while (sum >> 16 != 0)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+static uint32_t
+address(uint8_t host)
+{
+	return 0x0a000000u | host;
+}
+
+/* Sum of the pseudo-header, which is what the checksum of a segment holds until an interface completes it. */
+static uint16_t
+partial_sum(const struct sent *s, uint32_t len)
+{
+	struct bytes b = {.len = 0};
+
+	put(&b, address(s->host), 4);
+	put(&b, address(s->peer), 4);
+	put(&b, s->protocol, 2);
+	put(&b, len, 2);
+	return sum_of(b.data, b.len, 0);
+}
+
+static void
+put_segment(struct bytes *b, const struct sent *s)
+{
+	uint32_t at = b->len;
+	uint16_t sum;
+
+	put(b, 40000, 2);
+	put(b, 80, 2);
+	put(b, 1001, 4);
+	put(b, s->number, 4);
+	put(b, 0x5000 | ACK, 2);
+	put(b, 65535, 2);
+	put(b, s->sum, 2);
+	put(b, 0, 2);
+	if (s->sum != 0)
+		return;
+	sum = (uint16_t)~sum_of(b->data + at, b->len - at, partial_sum(s, b->len - at));
+	b->data[at + 16] = (uint8_t)(sum >> 8);
+	b->data[at + 17] = (uint8_t)sum;
+}
+
+static struct bytes
+frame_of(const struct sent *s)
+{
+	struct bytes b = {.len = 0};
+	uint32_t at;
+	uint16_t sum;
+
+	put(&b, 0x02000000, 4);
+	put(&b, 0x0100u | s->mac, 2);
+	put(&b, 0x02000000, 4);
+	put(&b, 0x0200, 2);
+	if (s->vlan != 0)
+		put(&b, 0x81000000u | s->vlan, 4);
+	if (s->qinq != 0)
+		put(&b, 0x81000000u | s->qinq, 4);
+	put(&b, 0x0800, 2);
+	at = b.len;
+	put(&b, 0x4500, 2);
+	put(&b, s->protocol == TCP ? 40 : 20 + 8 + 12, 2);
+	put(&b, s->ident, 2);
+	put(&b, 0x4000, 2);
+	put(&b, s->ttl == 0 ? 64 : s->ttl, 1);
+	put(&b, s->protocol, 1);
+	put(&b, 0, 2);
+	put(&b, address(s->host), 4);
+	put(&b, address(s->peer), 4);
+	sum = (uint16_t)~sum_of(b.data + at, 20, 0);
+	b.data[at + 10] = (uint8_t)(sum >> 8);
+	b.data[at + 11] = (uint8_t)sum;
+	if (s->protocol == TCP) {
+		put_segment(&b, s);
+		return b;
+	}
+	put(&b, 50000, 2);
+	put(&b, 8125, 2);
+	put(&b, 8 + 12, 2);
+	put(&b, s->sum, 2);
+	put(&b, s->number, 4);
+	put(&b, 0x12345678, 4);
+	put(&b, 0, 4);
+	return b;
+}
+
+/* The print by the peek is that by the layers. */
+static struct packet_print
+print_of(const struct sent *s)
+{
+	static const struct interface interface = {.ifindex = 2};
+	struct bytes b = frame_of(s);
+	struct frame frame = {.data = b.data, .interface = &interface, .ts = now, .caplen = b.len, .len = b.len,
+			      .dlt = DLT_EN10MB};
+	struct frame_peek peek;
+	enum peek_kind kind = peek_frame(&peek, &frame);
+	struct packet_print print, peeked;
+	struct packet packet;
+	struct flow_key key;
+	unsigned sender;
+
+	dissect_frame(&frame, &packet);
+	assert_int_equal(packet.worst_anomaly, ANOMALY_NONE);
+	flow_key_from_packet(&packet, &key, &sender);
+	print = print_from_packet(&packet, &key, sender);
+	peeked = print_from_peek(&frame, &peek, kind, &key, sender);
+	assert_int_equal(print.content, peeked.content);
+	assert_int_equal(print.place, peeked.place);
+	assert_int_equal(print.ident, peeked.ident);
+	assert_int_equal(print.ttl, peeked.ttl);
+	return print;
+}
+
+/* Whether a packet that is captured so long after the one before is a copy. */
+static bool
+copied(uint64_t after, struct sent s)
+{
+	struct packet_print print = print_of(&s);
+
+	now += after;
+	return duplicates_find(duplicates, &print, DUPLICATE_RULE_ANY, true, now);
+}
+
+/* --- the place --- */
+
+static void
+test_another_place(void **state)
+{
+	static const struct sent first = {.protocol = UDP, .host = 1, .peer = 2, .number = 7};
+	struct sent other = first;
+
+	(void)state;
+	assert_false(copied(0, first));
+	assert_false(copied(5 * MS, first));
+	other.mac = 9;
+	assert_true(copied(5 * MS, other));
+	other = first;
+	other.vlan = 10;
+	assert_true(copied(1 * MS, other));
+	other.vlan = 11;
+	assert_true(copied(1 * MS, other));
+	other.qinq = 12;
+	assert_true(copied(1 * MS, other));
+	other = first;
+	other.ttl = 63;
+	assert_true(copied(1 * MS, other));
+	assert_false(copied(10 * MS, other));
+}
+
+/* The same datagram on one VLAN and with one inner tag, twice: a sender may send it again. */
+static void
+test_one_place(void **state)
+{
+	static const struct sent tagged = {.protocol = UDP, .host = 1, .peer = 2, .number = 7, .vlan = 10, .qinq = 20};
+
+	(void)state;
+	assert_false(copied(0, tagged));
+	assert_false(copied(100 * US, tagged));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_another_place, begin, end),
+	    cmocka_unit_test_setup_teardown(test_one_place, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
