@@ -62,6 +62,19 @@ print_payload(const struct packet *packet)
 	return (uint32_t)print_bytes(hash, cursor_captured_slice(&packet->datagram));
 }
 
+void
+print_complete(struct packet_print *print, const struct flow_key *key, uint32_t length)
+{
+	uint64_t sum = (uint64_t)key->protocol + length;
+
+	for (unsigned end = 0; end < 2; end++)
+		for (uint32_t at = 0; at < 16; at += 4)
+			sum += slice_u32((struct slice){key->addr[end], 16}, at);
+	while (sum >> 16 != 0)
+		sum = (sum & 0xffff) + (sum >> 16);
+	print->partial = (uint16_t)sum;
+}
+
 struct packet_print
 print_from_packet(const struct packet *packet, const struct flow_key *key, unsigned sender)
 {
@@ -69,13 +82,18 @@ print_from_packet(const struct packet *packet, const struct flow_key *key, unsig
 	struct packet_print print = {
 	    .ident = (uint16_t)ip->fragment_id, .place = print_place(packet->frame), .ttl = ip->ttl};
 
-	if (packet->transport == TRANSPORT_TCP)
+	if (packet->transport == TRANSPORT_TCP) {
+		print.sum = packet->tcp.checksum;
 		print.content = print_segment(print_flow(key, sender, print.ident), packet);
-	else if (packet->transport == TRANSPORT_UDP && packet->inner == INNER_NONE)
+	} else if (packet->transport == TRANSPORT_UDP && packet->inner == INNER_NONE) {
+		print.sum = packet->udp.checksum;
 		print.content = print_udp(print_flow(key, sender, print.ident), cursor_captured_slice(&packet->payload),
-					  packet->udp.checksum, packet->payload_wire);
-	else
+					  packet->payload_wire);
+	} else {
 		print.content = print_payload(packet);
+		return print;
+	}
+	print_complete(&print, key, packet->datagram.wire);
 	return print;
 }
 
@@ -122,6 +140,13 @@ packet_trace_age(const struct packet_trace *trace, uint64_t now)
 	return duplicates_distance(trace->when >> 16, now >> 10 & UINT64_MAX >> 16);
 }
 
+/* Whether both packets have the same checksum, or one is captured before an interface has completed it. */
+static bool
+duplicates_has_sum(const struct packet_trace *trace, const struct packet_print *print)
+{
+	return trace->sum == print->sum || trace->sum == print->partial || print->sum == print->partial;
+}
+
 /* Another interface, direction, link address or VLAN, or behind a router. */
 static bool
 duplicates_is_moved(const struct packet_trace *trace, const struct packet_print *print)
@@ -153,7 +178,8 @@ duplicates_have(struct duplicates *duplicates, const struct packet_print *print,
 {
 	const struct packet_trace *trace = duplicates_trace(duplicates, print);
 
-	if ((trace->when & PACKET_TRACED) == 0 || !duplicates_may_have(duplicates, print))
+	if ((trace->when & PACKET_TRACED) == 0 || !duplicates_may_have(duplicates, print) ||
+	    !duplicates_has_sum(trace, print))
 		return false;
 	if (duplicates_is_moved(trace, print))
 		return packet_trace_age(trace, now) < DUPLICATE_MOVED_MAX;

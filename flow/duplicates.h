@@ -23,7 +23,9 @@
 /* What tells packets apart, and where one was captured. */
 struct packet_print {
 	uint32_t content; /* hash of identification, connection, direction, length, transport header and the beginning
-			   * of a datagram; of segments without the checksum, which an interface may fill in */
+			   * of a datagram; of a segment or datagram without the checksum */
+	uint16_t sum;	  /* checksum of a segment or datagram; 0 of others, whose content has it */
+	uint16_t partial; /* what an interface replaces by the right checksum; set by print_complete() */
 	uint16_t ident;	  /* IPv4 identification, 0 if there is none */
 	uint16_t place;	  /* hash of interface, direction, link addresses and VLANs */
 	uint8_t ttl;	  /* time to live or hop limit */
@@ -32,6 +34,7 @@ struct packet_print {
 struct packet_trace {
 	uint32_t content;
 	uint16_t place;
+	uint16_t sum; /* as in packet_print */
 	uint64_t when; /* from the low bits up: enum packet_trace_flag, 8 bits; time to live, 8; time in units of
 			* 1,024 ns */
 };
@@ -109,17 +112,17 @@ print_word(uint64_t hash, struct slice payload, uint32_t at)
 }
 
 /* Bytes of a datagram's payload that its print depends on, besides the last 8: a DNS message up to this length is
- * compared whole, because the checksum is the same for all if an interface computes it, or if there is none. */
+ * compared whole, because the checksum tells nothing if an interface computes it, or if there is none. */
 #define PRINT_UDP_BYTES 256u
 
 /* Of longer ones: behind the connection ids of QUIC and the addresses of a tunnelled packet. */
 #define PRINT_UDP_LONG 64u
 
-/* Checksum, length, beginning and end. */
+/* Length, beginning and end. */
 static inline uint32_t
-print_udp(uint64_t flow, struct slice payload, uint16_t checksum, uint32_t payload_wire)
+print_udp(uint64_t flow, struct slice payload, uint32_t payload_wire)
 {
-	uint64_t hash = print_mix(flow, (uint64_t)checksum << 32 | payload_wire), word = 0;
+	uint64_t hash = print_mix(flow, payload_wire), word = 0;
 	uint32_t end = payload.len <= PRINT_UDP_BYTES ? payload.len : PRINT_UDP_LONG;
 
 	if (payload.len < sizeof word) {
@@ -183,15 +186,20 @@ print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum p
 	uint64_t flow = print_flow(key, sender, peek->fragment_id), rest;
 
 	if (kind == PEEK_UDP) {
-		print.content = print_udp(flow, peek->payload, peek->checksum, peek->payload_wire);
+		print.sum = peek->checksum;
+		print.content = print_udp(flow, peek->payload, peek->payload_wire);
 	} else {
+		print.sum = slice_u16(peek_tcp_header(peek), 16);
 		rest = print_tcp_rest(slice_u8(peek_tcp_header(peek), 13), peek->window, peek->payload_wire);
 		print.content = print_tcp(flow, peek->seq, peek->ack, slice_u64(timestamps, 0), rest);
 	}
 	return print;
 }
 
-/* The print of an IP packet; of a PEEK_TCP, PEEK_FIN or PEEK_UDP the same as print_from_peek(). */
+/* Sets what only the print of a packet that may be a duplicate needs.  `length`: of the IP payload. */
+void print_complete(struct packet_print *print, const struct flow_key *key, uint32_t length);
+
+/* The print of an IP packet; of a PEEK_TCP, PEEK_FIN or PEEK_UDP that of print_from_peek(), completed. */
 struct packet_print print_from_packet(const struct packet *packet, const struct flow_key *key, unsigned sender);
 
 static inline struct packet_trace *
@@ -207,6 +215,7 @@ duplicates_add(struct duplicates *duplicates, const struct packet_print *print, 
 	*duplicates_trace(duplicates, print) = (struct packet_trace){
 	    .content = print->content,
 	    .place = print->place,
+	    .sum = print->sum,
 	    .when = now >> 10 << 16 | (uint64_t)print->ttl << 8 | PACKET_TRACED,
 	};
 }

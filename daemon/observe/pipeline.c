@@ -164,10 +164,11 @@ pipeline_apply_connection(struct observer *o, const struct frame *frame, const s
 
 /* Whether a packet that has the print of an earlier one may be a duplicate; the slow path decides about ACKs. */
 static __attribute__((noinline, cold)) bool
-pipeline_may_be_duplicate(const struct observer *o, const struct pipeline_entry *e, const struct packet_print *print)
+pipeline_may_be_duplicate(const struct observer *o, const struct pipeline_entry *e, struct packet_print *print)
 {
 	if (e->kind != PEEK_UDP)
 		return e->peek.payload_wire == 0;
+	print_complete(print, &e->lookup.key, UDP_HEADER_LEN + e->peek.payload_wire);
 	return duplicates_have(o->duplicates, print, observe_udp_rule(o, &e->lookup.key), true, o->clock.now);
 }
 

@@ -11,7 +11,7 @@
 #include "dissect/dissect.h"
 #include "flow/duplicates.h"
 
-enum { UDP = 17, TCP = 6, ACK = 16, MS = 1000000, US = 1000 };
+enum { UDP = 17, TCP = 6, ACK = 16, SECOND = 1000000000, MS = 1000000, US = 1000 };
 
 /* A packet as a sender sends it, and where it is captured. */
 struct sent {
@@ -33,7 +33,7 @@ begin(void **state)
 {
 	(void)state;
 	duplicates = calloc(1, sizeof *duplicates);
-	now = 1700000000ull * 1000000000u;
+	now = 1700000000ull * SECOND;
 	return duplicates == NULL;
 }
 
@@ -174,6 +174,7 @@ print_of(const struct sent *s)
 	print = print_from_packet(&packet, &key, sender);
 	peeked = print_from_peek(&frame, &peek, kind, &key, sender);
 	assert_int_equal(print.content, peeked.content);
+	assert_int_equal(print.sum, peeked.sum);
 	assert_int_equal(print.place, peeked.place);
 	assert_int_equal(print.ident, peeked.ident);
 	assert_int_equal(print.ttl, peeked.ttl);
@@ -227,12 +228,52 @@ test_one_place(void **state)
 	assert_false(copied(100 * US, tagged));
 }
 
+/* --- the checksum --- */
+
+/* On "any" a packet of this host is captured before and after an interface has computed its checksum. */
+static void
+test_a_checksum_that_an_interface_completes(void **state)
+{
+	static const uint32_t length[] = {[TCP] = 20, [UDP] = 20};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct sent whole = {.protocol = i == 0 ? TCP : UDP, .host = 1, .peer = 2, .number = 5001, .sum = 0x1234};
+		struct sent partial = whole;
+
+		partial.mac = 9;
+		partial.sum = partial_sum(&partial, length[partial.protocol]);
+		assert_false(copied(SECOND, partial));
+		assert_true(copied(100 * US, whole));
+		assert_false(copied(SECOND, whole));
+		assert_true(copied(100 * US, partial));
+	}
+}
+
+static void
+test_another_checksum(void **state)
+{
+	struct sent good = {.protocol = TCP, .host = 1, .peer = 2, .number = 5001, .ident = 9};
+	struct sent bad = good;
+
+	(void)state;
+	bad.sum = 0xbad;
+	assert_false(copied(0, bad));
+	good.mac = 9;
+	assert_false(copied(100 * US, good));
+	assert_false(copied(100 * US, bad));
+	bad.mac = 9;
+	assert_true(copied(100 * US, bad));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_another_place, begin, end),
 	    cmocka_unit_test_setup_teardown(test_one_place, begin, end),
+	    cmocka_unit_test_setup_teardown(test_a_checksum_that_an_interface_completes, begin, end),
+	    cmocka_unit_test_setup_teardown(test_another_checksum, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

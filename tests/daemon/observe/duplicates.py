@@ -117,6 +117,16 @@ def routed(frame, delay):
     return (frame[0] + delay,) + frame[1:5] + (frame[5] - 1, ROUTER)
 
 
+def damaged(frame, delay):
+    """The same with a wrong checksum, at the other place."""
+    _, sent, ident, protocol, body, ttl, _ = frame
+    return frame[0] - delay, sent, ident, protocol, body[:16] + bytes([body[16] ^ 1]) + body[17:], ttl - 1, ROUTER
+
+
+def closes(frame):
+    return frame[3] == 6 and frame[4][13] & FIN
+
+
 def main():
     for version, idents, name in ((4, True, "ipv4"), (4, False, "ipv4-atomic"), (6, False, "ipv6")):
         for timestamps in (False, True):
@@ -128,6 +138,8 @@ def main():
             traffic.write(base + "-one-direction.pcap", frames + [mirrored(frame, 20) for frame in frames if frame[1]])
             traffic.write(base + "-routed.pcap", frames + [routed(frame, 40) for frame in frames])
             traffic.write(base + "-routed-late.pcap", frames + [routed(frame, 3000) for frame in frames])
+            traffic.write(base + "-damaged.pcap",
+                          [damaged(frame, 100) for frame in frames if closes(frame)] + frames)
             if idents:
                 traffic.write(base + "-mirrored-late.pcap", frames + [mirrored(frame, 25000) for frame in frames])
 
