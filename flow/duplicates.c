@@ -79,16 +79,20 @@ struct packet_print
 print_from_packet(const struct packet *packet, const struct flow_key *key, unsigned sender)
 {
 	const struct ip_layer *ip = &packet->ip;
-	struct packet_print print = {
-	    .ident = (uint16_t)ip->fragment_id, .place = print_place(packet->frame), .ttl = ip->ttl};
+	uint64_t ends = print_ends(ip->src, ip->dst);
+	struct packet_print print = {.pair = print_pair(ends),
+				     .ident = (uint16_t)ip->fragment_id,
+				     .place = print_place(packet->frame),
+				     .ttl = ip->ttl,
+				     .fragment = ip->fragment};
 
 	if (packet->transport == TRANSPORT_TCP) {
 		print.sum = packet->tcp.checksum;
-		print.content = print_segment(print_flow(key, sender, print.ident), packet);
+		print.content = print_segment(print_flow(ends, key, sender, print.ident), packet);
 	} else if (packet->transport == TRANSPORT_UDP && packet->inner == INNER_NONE) {
 		print.sum = packet->udp.checksum;
-		print.content = print_udp(print_flow(key, sender, print.ident), cursor_captured_slice(&packet->payload),
-					  packet->payload_wire);
+		print.content = print_udp(print_flow(ends, key, sender, print.ident),
+					  cursor_captured_slice(&packet->payload), packet->payload_wire);
 	} else {
 		print.content = print_payload(packet);
 		return print;
@@ -154,19 +158,33 @@ duplicates_is_moved(const struct packet_trace *trace, const struct packet_print 
 	return trace->place != print->place || print->ttl < (uint8_t)(trace->when >> 8);
 }
 
+/* For how long an identification tells that two packets with the same bytes are one.  The first two packets of a host,
+ * of which none shows yet whether it changes its identification, may have been sent one after the other. */
+static uint64_t
+duplicates_ident_time(const struct duplicates *duplicates, const struct packet_print *print, enum ident_use use)
+{
+	if (print->ident == 0)
+		return 0;
+	if (use == IDENT_UNKNOWN)
+		use = duplicates_ident_use(duplicates, print->pair);
+	if (print->fragment || use == IDENT_CHANGES)
+		return DUPLICATE_IDENT_MAX;
+	return use == IDENT_REPEATS ? 0 : DUPLICATE_MIRROR_MAX;
+}
+
 /* Whether a packet at the same place as its original is a duplicate. */
 static bool
 duplicates_is_copied(struct duplicates *duplicates, const struct packet_trace *trace, const struct packet_print *print,
-		     enum duplicate_rule rule, bool ident_tells, uint64_t now)
+		     enum duplicate_rule rule, enum ident_use use, uint64_t now)
 {
 	uint64_t elapsed = packet_trace_age(trace, now);
 
 	if (rule == DUPLICATE_RULE_TCP)
 		return false;
-	if (ident_tells)
-		return elapsed < DUPLICATE_IDENT_MAX;
-	if (rule == DUPLICATE_RULE_TIMER)
-		return elapsed < DUPLICATE_TIMER_MIN;
+	if (rule == DUPLICATE_RULE_TIMER && elapsed < DUPLICATE_TIMER_MIN)
+		return true;
+	if (elapsed < duplicates_ident_time(duplicates, print, use))
+		return true;
 	/* A mirror port copies each frame once. */
 	return elapsed < DUPLICATE_MIRROR_MAX && (trace->when & PACKET_DUPLICATED) == 0 &&
 	       duplicates_are_likely(duplicates, print, now);
@@ -174,7 +192,7 @@ duplicates_is_copied(struct duplicates *duplicates, const struct packet_trace *t
 
 bool
 duplicates_have(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
-		bool ident_tells, uint64_t now)
+		enum ident_use use, uint64_t now)
 {
 	const struct packet_trace *trace = duplicates_trace(duplicates, print);
 
@@ -183,16 +201,16 @@ duplicates_have(struct duplicates *duplicates, const struct packet_print *print,
 		return false;
 	if (duplicates_is_moved(trace, print))
 		return packet_trace_age(trace, now) < DUPLICATE_MOVED_MAX;
-	return duplicates_is_copied(duplicates, trace, print, rule, ident_tells && print->ident != 0, now);
+	return duplicates_is_copied(duplicates, trace, print, rule, use, now);
 }
 
 bool
 duplicates_find(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
-		bool ident_tells, uint64_t now)
+		enum ident_use use, uint64_t now)
 {
 	struct packet_trace *trace = duplicates_trace(duplicates, print);
 
-	if (!duplicates_have(duplicates, print, rule, ident_tells, now)) {
+	if (!duplicates_have(duplicates, print, rule, use, now)) {
 		duplicates_add(duplicates, print, now);
 		return false;
 	}

@@ -5,6 +5,8 @@
  * if an earlier one has the same bytes from the transport header on and the same identification, and its sender cannot
  * have sent it again in the time between.
  *
+ * An identification counts only if the sender changes it from packet to packet: some use one for all.
+ *
  * The trace of a packet is 16 bytes in a table of fixed size, written for every packet and read for those that may be
  * duplicates.  A trace is overwritten by that of a later packet with the same slot: then its duplicate is not noticed.
  */
@@ -19,6 +21,7 @@
 
 #define DUPLICATE_TRACES 4096u
 #define DUPLICATE_PLACES 64u
+#define DUPLICATE_PAIRS	 4096u
 
 /* What tells packets apart, and where one was captured. */
 struct packet_print {
@@ -26,9 +29,11 @@ struct packet_print {
 			   * of a datagram; of a segment or datagram without the checksum */
 	uint16_t sum;	  /* checksum of a segment or datagram; 0 of others, whose content has it */
 	uint16_t partial; /* what an interface replaces by the right checksum; set by print_complete() */
+	uint32_t pair;	  /* hash of the addresses of sender and receiver */
 	uint16_t ident;	  /* IPv4 identification, 0 if there is none */
 	uint16_t place;	  /* hash of interface, direction, link addresses and VLANs */
 	uint8_t ttl;	  /* time to live or hop limit */
+	bool fragment;	  /* of a datagram: reassembly needs its identification */
 };
 
 struct packet_trace {
@@ -49,8 +54,15 @@ struct duplicate_place {
 	bool moved;	/* their originals were captured elsewhere */
 };
 
+/* The latest packet with an identification from one host to another.  Duplicates do not count. */
+struct ident_trace {
+	uint16_t tag; /* bits of the pair << 2 | enum ident_use */
+	uint16_t ident;
+};
+
 struct duplicates {
 	struct packet_trace traces[DUPLICATE_TRACES]; /* by content */
+	struct ident_trace idents[DUPLICATE_PAIRS];   /* by pair */
 	struct duplicate_place places[DUPLICATE_PLACES];
 };
 
@@ -77,12 +89,23 @@ print_address(const uint8_t address[16])
 	return slice_u64(bytes, 0) * 0xbf58476d1ce4e5b9u + slice_u64(bytes, 8) * 0x94d049bb133111ebu;
 }
 
-/* Connection, direction and identification.  Not the hash of the flow table, which has a random seed: which trace takes
- * the slot of another must not differ between two replays. */
 static inline uint64_t
-print_flow(const struct flow_key *key, unsigned sender, uint16_t ident)
+print_ends(const uint8_t sender[16], const uint8_t receiver[16])
 {
-	uint64_t ends = print_address(key->addr[sender]) + print_address(key->addr[1 - sender]) * 3;
+	return print_address(sender) + print_address(receiver) * 3;
+}
+
+static inline uint32_t
+print_pair(uint64_t ends)
+{
+	return (uint32_t)(ends * 0x9e3779b97f4a7c15u >> 32);
+}
+
+/* Connection, direction and identification; `ends`: print_ends().  Not the hash of the flow table, which has a random
+ * seed: which trace takes the slot of another must not differ between two replays. */
+static inline uint64_t
+print_flow(uint64_t ends, const struct flow_key *key, unsigned sender, uint16_t ident)
+{
 	uint64_t ports = (uint64_t)key->port[sender] << 32 | (uint64_t)key->port[1 - sender] << 16 | key->address_space;
 
 	/* Mixed, because identification and ACK number often rise by one together. */
@@ -183,8 +206,10 @@ print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum p
 {
 	struct packet_print print = {.ident = peek->fragment_id, .place = print_place(frame), .ttl = peek->ttl};
 	struct slice timestamps = {peek->timestamps, sizeof peek->timestamps};
-	uint64_t flow = print_flow(key, sender, peek->fragment_id), rest;
+	uint64_t ends = print_ends(key->addr[sender], key->addr[1 - sender]);
+	uint64_t flow = print_flow(ends, key, sender, peek->fragment_id), rest;
 
+	print.pair = print_pair(ends);
 	if (kind == PEEK_UDP) {
 		print.sum = peek->checksum;
 		print.content = print_udp(flow, peek->payload, peek->payload_wire);
@@ -208,10 +233,33 @@ duplicates_trace(struct duplicates *duplicates, const struct packet_print *print
 	return &duplicates->traces[print->content % DUPLICATE_TRACES];
 }
 
+/* What is known of the identifications of a pair. */
+static inline enum ident_use
+duplicates_ident_use(const struct duplicates *duplicates, uint32_t pair)
+{
+	const struct ident_trace *trace = &duplicates->idents[pair % DUPLICATE_PAIRS];
+	uint16_t tag = (uint16_t)(pair / DUPLICATE_PAIRS << 2);
+
+	return (trace->tag ^ tag) < 4 ? (enum ident_use)(trace->tag & 3) : IDENT_UNKNOWN;
+}
+
+static inline void
+duplicates_add_ident(struct duplicates *duplicates, uint32_t pair, uint16_t ident)
+{
+	struct ident_trace *trace = &duplicates->idents[pair % DUPLICATE_PAIRS];
+	uint16_t tag = (uint16_t)(pair / DUPLICATE_PAIRS << 2);
+
+	if ((trace->tag ^ tag) < 4 && trace->ident != 0)
+		tag |= trace->ident != ident ? IDENT_CHANGES : IDENT_REPEATS;
+	*trace = (struct ident_trace){tag, ident};
+}
+
 /* Records that a packet was captured at packet time `now`. */
 static inline void
 duplicates_add(struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
 {
+	if (print->ident != 0 && !print->fragment)
+		duplicates_add_ident(duplicates, print->pair, print->ident);
 	*duplicates_trace(duplicates, print) = (struct packet_trace){
 	    .content = print->content,
 	    .place = print->place,
@@ -229,13 +277,13 @@ duplicates_may_have(struct duplicates *duplicates, const struct packet_print *pr
 	return trace->content == print->content;
 }
 
-/* Whether a packet is a duplicate.  `ident_tells`: its sender does not use one identification for all packets. */
+/* Whether a packet is a duplicate.  `use`: what else is known of its identification. */
 bool duplicates_have(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
-		     bool ident_tells, uint64_t now);
+		     enum ident_use use, uint64_t now);
 
 /* The same, and records the packet or the evidence that it is. */
 bool duplicates_find(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
-		     bool ident_tells, uint64_t now);
+		     enum ident_use use, uint64_t now);
 
 /* Records that the TCP machine has found a duplicate: at its place others are likely for a time. */
 void duplicates_prove(struct duplicates *duplicates, const struct packet_print *print, uint64_t now);

@@ -36,6 +36,13 @@ struct flow_key {
 
 _Static_assert(sizeof(struct flow_key) == 40, "the key has no padding");
 
+/* How an end uses the IPv4 identification, as its packets before show. */
+enum ident_use {
+	IDENT_UNKNOWN, /* nothing shows it yet */
+	IDENT_CHANGES, /* each packet has another one */
+	IDENT_REPEATS, /* several packets have the same one, which does not tell them apart */
+};
+
 /* Values of struct flow.app; others are the number of a provider. */
 enum flow_app {
 	FLOW_APP_UNDECIDED = 0,

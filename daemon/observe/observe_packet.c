@@ -334,7 +334,7 @@ observe_is_left_to_tcp(const struct packet *p)
 
 /* Whether the packet differs from all before, although it may have the print of one. */
 static bool
-observe_segment_is_next(struct observer *o, const struct packet_work *work, bool *ident_tells)
+observe_segment_is_next(struct observer *o, const struct packet_work *work, enum ident_use *use)
 {
 	const struct packet *p = &work->packet;
 	const struct flow *flow;
@@ -344,7 +344,7 @@ observe_segment_is_next(struct observer *o, const struct packet_work *work, bool
 	flow = flow_table_lookup(o->flows, &work->key, work->hash);
 	if (flow == NULL)
 		return false;
-	*ident_tells = !tcp_identification_is_reused(o->flows, flow, work->sender, p);
+	*use = tcp_identification_use(o->flows, flow, work->sender, p);
 	return tcp_segment_is_next(flow, work->sender, p);
 }
 
@@ -352,7 +352,7 @@ observe_segment_is_next(struct observer *o, const struct packet_work *work, bool
 static bool
 observe_find_duplicate(struct observer *o, struct packet_work *work)
 {
-	bool ident_tells = true;
+	enum ident_use use = IDENT_UNKNOWN;
 
 	work->print = print_from_packet(&work->packet, &work->key, work->sender);
 	if (observe_is_left_to_tcp(&work->packet)) {
@@ -360,11 +360,11 @@ observe_find_duplicate(struct observer *o, struct packet_work *work)
 		return false;
 	}
 	flow_table_expect_duplicate(o->flows, false);
-	if (!duplicates_may_have(o->duplicates, &work->print) || observe_segment_is_next(o, work, &ident_tells)) {
+	if (!duplicates_may_have(o->duplicates, &work->print) || observe_segment_is_next(o, work, &use)) {
 		duplicates_add(o->duplicates, &work->print, o->clock.now);
 		return false;
 	}
-	return duplicates_find(o->duplicates, &work->print, observe_duplicate_rule(o, work), ident_tells,
+	return duplicates_find(o->duplicates, &work->print, observe_duplicate_rule(o, work), use,
 			       o->clock.now);
 }
 

@@ -29,10 +29,9 @@ enum anomaly tcp_segment_check(struct flow_table *table, struct flow *flow, unsi
 /* Whether the segment is in order and acknowledges or carries something new: then it is no duplicate. */
 bool tcp_segment_is_next(const struct flow *flow, unsigned sender, const struct packet *packet);
 
-/* Whether another of the latest segments of endpoint `sender` has the identification of this one: it does not tell
- * segments apart. */
-bool tcp_identification_is_reused(const struct flow_table *table, const struct flow *flow, unsigned sender,
-				  const struct packet *packet);
+/* Whether the identification of a segment is that of another one among the latest of endpoint `sender`. */
+enum ident_use tcp_identification_use(const struct flow_table *table, const struct flow *flow, unsigned sender,
+				      const struct packet *packet);
 
 /* Whether the latest segment of endpoint `sender` was found to be a duplicate by tcp_segment_sent(). */
 static inline bool

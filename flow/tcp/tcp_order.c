@@ -148,27 +148,30 @@ order_identifications_ascend(const struct tcp_segment_ctx *ctx)
 	return proof >= 2;
 }
 
-bool
-tcp_identification_is_reused(const struct flow_table *table, const struct flow *flow, unsigned sender,
-			     const struct packet *packet)
+enum ident_use
+tcp_identification_use(const struct flow_table *table, const struct flow *flow, unsigned sender,
+		       const struct packet *packet)
 {
 	const struct tcp_pools *pools = flow_table_tcp_pools(table);
 	const struct send_log_entry *entry = send_log_entry_at(pools, flow->tcp[sender].log_tail);
 	uint16_t stamp = packet_send_stamp(packet);
+	enum ident_use use = IDENT_UNKNOWN;
 	unsigned examined;
 
 	for (examined = 0; entry != NULL && examined < TCP_STAMP_ENTRIES; examined++) {
-		if (entry->stamp == stamp && entry->seq != packet->tcp.seq)
-			return true;
+		if (entry->stamp != stamp)
+			use = IDENT_CHANGES;
+		else if (entry->seq != packet->tcp.seq)
+			return IDENT_REPEATS;
 		entry = send_log_entry_before(pools, entry);
 	}
-	return false;
+	return use;
 }
 
 static bool
 order_identification_is_reused(const struct tcp_segment_ctx *ctx)
 {
-	return tcp_identification_is_reused(ctx->table, ctx->flow, ctx->endpoint, ctx->packet);
+	return tcp_identification_use(ctx->table, ctx->flow, ctx->endpoint, ctx->packet) == IDENT_REPEATS;
 }
 
 /* Whether the distance to stamps that are at most as old as `entry` shows in which order the segments were sent. */

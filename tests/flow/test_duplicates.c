@@ -176,6 +176,7 @@ print_of(const struct sent *s)
 	assert_int_equal(print.content, peeked.content);
 	assert_int_equal(print.sum, peeked.sum);
 	assert_int_equal(print.place, peeked.place);
+	assert_int_equal(print.pair, peeked.pair);
 	assert_int_equal(print.ident, peeked.ident);
 	assert_int_equal(print.ttl, peeked.ttl);
 	return print;
@@ -188,7 +189,7 @@ copied(uint64_t after, struct sent s)
 	struct packet_print print = print_of(&s);
 
 	now += after;
-	return duplicates_find(duplicates, &print, DUPLICATE_RULE_ANY, true, now);
+	return duplicates_find(duplicates, &print, DUPLICATE_RULE_ANY, IDENT_UNKNOWN, now);
 }
 
 /* --- the place --- */
@@ -266,6 +267,62 @@ test_another_checksum(void **state)
 	assert_true(copied(100 * US, bad));
 }
 
+/* --- the identification --- */
+
+/* A sender that counts its identifications. */
+static void
+test_identifications_that_change(void **state)
+{
+	struct sent s = {.protocol = UDP, .host = 1, .peer = 2, .number = 7, .ident = 100};
+
+	(void)state;
+	assert_false(copied(SECOND, s));
+	assert_true(copied(900 * US, s));
+	for (unsigned i = 0; i < 3; i++) {
+		s.ident++;
+		assert_false(copied(SECOND, s));
+		assert_true(copied(39 * MS, s));
+	}
+	assert_false(copied(41 * MS, s));
+}
+
+/* A sender with one for all packets sends the same datagram again at once. */
+static void
+test_identifications_that_repeat(void **state)
+{
+	struct sent s = {.protocol = UDP, .host = 1, .peer = 2, .ident = 1};
+	struct sent other = {.protocol = UDP, .host = 3, .peer = 4, .ident = 50};
+
+	(void)state;
+	assert_false(copied(SECOND, s));
+	assert_false(copied(2 * MS, s));
+	for (s.number = 1; s.number < 9; s.number++) {
+		assert_false(copied(SECOND, s));
+		assert_false(copied(100 * US, s));
+		assert_false(copied(5 * MS, s));
+		/* Others are not affected. */
+		other.ident++;
+		assert_false(copied(0, other));
+		assert_true(copied(other.ident == 51 ? 100 * US : 5 * MS, other));
+	}
+}
+
+/* One to each receiver. */
+static void
+test_an_identification_for_each_receiver(void **state)
+{
+	struct sent s = {.protocol = TCP, .host = 1, .number = 5000};
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		s.peer = (uint8_t)(2 + i % 2);
+		s.ident = 300 + s.peer;
+		s.number += i % 2;
+		assert_false(copied(2 * MS, s));
+		assert_false(copied(2 * MS, s));
+	}
+}
+
 int
 main(void)
 {
@@ -274,6 +331,9 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_one_place, begin, end),
 	    cmocka_unit_test_setup_teardown(test_a_checksum_that_an_interface_completes, begin, end),
 	    cmocka_unit_test_setup_teardown(test_another_checksum, begin, end),
+	    cmocka_unit_test_setup_teardown(test_identifications_that_change, begin, end),
+	    cmocka_unit_test_setup_teardown(test_identifications_that_repeat, begin, end),
+	    cmocka_unit_test_setup_teardown(test_an_identification_for_each_receiver, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

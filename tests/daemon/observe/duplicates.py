@@ -4,7 +4,8 @@
 
 The traffic of each BASE (IPv4 with identifications, IPv4 without, IPv6; each with and without TCP timestamps): a
 connection with a lost segment, duplicate ACKs and a fast retransmission; a DNS query; an echo; two datagrams with the same bytes,
-which an application sends back to back.  BASE.pcap has it once, BASE-KIND.pcap with duplicates."""
+which an application sends back to back.  BASE.pcap has it once, BASE-KIND.pcap with duplicates.
+ipv4-constant.pcap: of ends that use one identification for all packets."""
 import struct
 import sys
 
@@ -42,7 +43,7 @@ class Traffic:
         sum_of = body if protocol == 1 else pseudo + body
         body = body[:at] + struct.pack("!H", checksum(sum_of)) + body[at + 2:]
         self.time += after
-        self.ident[sent] += 1
+        self.ident[sent] += self.idents is True
         ident = self.ident[sent] if self.idents else 0
         self.frames.append((self.time, sent, ident, protocol, body, 64, SERVER if not sent else CLIENT))
 
@@ -128,6 +129,8 @@ def closes(frame):
 
 
 def main():
+    traffic = Traffic(4, "constant", False)
+    traffic.write(sys.argv[1] + "/ipv4-constant.pcap", traffic.all())
     for version, idents, name in ((4, True, "ipv4"), (4, False, "ipv4-atomic"), (6, False, "ipv6")):
         for timestamps in (False, True):
             traffic = Traffic(version, idents, timestamps)

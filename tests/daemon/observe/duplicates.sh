@@ -32,6 +32,10 @@ for base in ipv4 ipv4-timestamps ipv4-atomic ipv4-atomic-timestamps ipv6 ipv6-ti
 	done
 done
 
+seen "$tmp/ipv4-constant.pcap" "$tmp/ipv4-constant" "$events"
+check "one identification for all packets: nothing changes" diff "$tmp/ipv4.fired" "$tmp/ipv4-constant.fired"
+is "one identification for all packets: none is a duplicate" \
+	"$("$netobsd" -r "$tmp/ipv4-constant.pcap" --view both --summary 2>&1 | grep -c '^anomaly.duplicate')" 0
 "$netobsd" -r "$tmp/ipv4-mirrored.pcap" --view both --print=tcp-send,udp-send,icmp-send --print-json >"$tmp/marked"
 is "half of the packets are marked" "$(grep -c '"pkt_reason":"duplicate"' "$tmp/marked")" \
 	"$(grep -c '"pkt_reason":""' "$tmp/marked")"
