@@ -16,9 +16,12 @@
 /* A mirror port copies a frame this soon. */
 #define DUPLICATE_MIRROR_MAX DUPLICATE_MS(1)
 
-/* A duplicate is evidence for others at its place for this time, times the number of duplicates there. */
-#define DUPLICATE_EVIDENCE DUPLICATE_MS(1000)
-#define DUPLICATE_EVIDENCE_COUNT_MAX 60u
+/* A duplicate is evidence for others of its sender at its place for this time, times the number of duplicates there. */
+#define DUPLICATE_EVIDENCE DUPLICATE_MS(10000)
+#define DUPLICATE_COUNT_MAX 6u
+
+/* Duplicates of several senders are evidence for all at their place for this time. */
+#define DUPLICATE_PLACE_EVIDENCE DUPLICATE_MS(10000)
 
 static uint32_t
 print_segment(uint64_t flow, const struct packet *packet)
@@ -62,8 +65,18 @@ print_payload(const struct packet *packet)
 	return (uint32_t)print_bytes(hash, cursor_captured_slice(&packet->datagram));
 }
 
+static void
+print_sender(struct packet_print *print, const uint8_t address[16])
+{
+	uint8_t network[16] = {0};
+
+	memcpy(network, address, 8);
+	print->sender = (uint32_t)(print_mix(print_address(address), 0) >> 32);
+	print->network = (uint16_t)(print_mix(print_address(network), 0) >> 32);
+}
+
 void
-print_complete(struct packet_print *print, const struct flow_key *key, uint32_t length)
+print_complete(struct packet_print *print, const struct flow_key *key, unsigned sender, uint32_t length)
 {
 	uint64_t sum = (uint64_t)key->protocol + length;
 
@@ -73,6 +86,7 @@ print_complete(struct packet_print *print, const struct flow_key *key, uint32_t 
 	while (sum >> 16 != 0)
 		sum = (sum & 0xffff) + (sum >> 16);
 	print->partial = (uint16_t)sum;
+	print_sender(print, key->addr[sender]);
 }
 
 struct packet_print
@@ -95,9 +109,10 @@ print_from_packet(const struct packet *packet, const struct flow_key *key, unsig
 					  cursor_captured_slice(&packet->payload), packet->payload_wire);
 	} else {
 		print.content = print_payload(packet);
+		print_sender(&print, ip->src);
 		return print;
 	}
-	print_complete(&print, key, packet->datagram.wire);
+	print_complete(&print, key, sender, packet->datagram.wire);
 	return print;
 }
 
@@ -110,32 +125,115 @@ duplicates_distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static bool
-duplicates_are_likely(const struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
+static struct duplicate_witness *
+duplicates_witness(struct duplicates *duplicates, const struct packet_print *print, bool moved)
 {
-	const struct duplicate_place *p = &duplicates->places[print->place % DUPLICATE_PLACES];
+	return &duplicates->witnesses[((print->sender ^ print->place) * 2 + moved) % DUPLICATE_WITNESSES];
+}
 
-	return p->count != 0 && p->place == print->place &&
-	       duplicates_distance(p->last, now >> 10) <= DUPLICATE_EVIDENCE * p->count;
+static bool
+duplicate_witness_is_of(const struct duplicate_witness *w, const struct packet_print *print, bool moved)
+{
+	return w->sender == print->sender && w->place == print->place && w->moved == moved;
+}
+
+static bool
+duplicate_witness_is_valid(const struct duplicate_witness *w, uint64_t now)
+{
+	return w->count != 0 && duplicates_distance(w->last, now >> 10) <= DUPLICATE_EVIDENCE * w->count;
+}
+
+static struct duplicate_place *
+duplicates_place(struct duplicates *duplicates, const struct packet_print *print, bool moved)
+{
+	return &duplicates->places[(print->place * 2u + moved) % DUPLICATE_PLACES];
+}
+
+static bool
+duplicate_place_is_of(const struct duplicate_place *p, const struct packet_print *print, bool moved)
+{
+	return p->place == print->place && p->moved == moved;
+}
+
+static bool
+duplicate_place_is_valid(const struct duplicate_place *p, uint64_t now)
+{
+	for (unsigned i = 0; i < DUPLICATE_SENDERS; i++)
+		if (p->last[i] == 0 || duplicates_distance(p->last[i], now >> 10) > DUPLICATE_PLACE_EVIDENCE)
+			return false;
+	return true;
+}
+
+/* Whether packets of this sender, or of several others, are captured twice at the place: one other can prove nothing. */
+static bool
+duplicates_are_likely(struct duplicates *duplicates, const struct packet_print *print, bool moved, uint64_t now)
+{
+	const struct duplicate_witness *w = duplicates_witness(duplicates, print, moved);
+	const struct duplicate_place *p = duplicates_place(duplicates, print, moved);
+
+	return (duplicate_witness_is_of(w, print, moved) && duplicate_witness_is_valid(w, now)) ||
+	       (duplicate_place_is_of(p, print, moved) && duplicate_place_is_valid(p, now));
 }
 
 bool
-duplicates_are_moved(const struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
+duplicates_are_moved(struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
 {
-	return duplicates_are_likely(duplicates, print, now) &&
-	       duplicates->places[print->place % DUPLICATE_PLACES].moved;
+	return duplicates_are_likely(duplicates, print, true, now);
+}
+
+/* The sender's own entry, or the oldest one. */
+static unsigned
+duplicate_place_entry(const struct duplicate_place *p, const struct packet_print *print)
+{
+	unsigned oldest = 0;
+
+	for (unsigned i = 0; i < DUPLICATE_SENDERS; i++) {
+		if (p->last[i] != 0 && p->network[i] == print->network)
+			return i;
+		if (p->last[i] < p->last[oldest])
+			oldest = i;
+	}
+	return oldest;
+}
+
+static void
+duplicates_prove_at(struct duplicates *duplicates, const struct packet_print *print, bool moved, uint64_t now)
+{
+	struct duplicate_witness *w = duplicates_witness(duplicates, print, moved);
+	struct duplicate_place *p = duplicates_place(duplicates, print, moved);
+	unsigned entry;
+
+	if (!duplicate_witness_is_of(w, print, moved) || !duplicate_witness_is_valid(w, now))
+		*w = (struct duplicate_witness){.sender = print->sender, .place = print->place, .moved = moved};
+	w->last = now >> 10;
+	w->count = (uint8_t)(w->count + (w->count < DUPLICATE_COUNT_MAX));
+	if (!duplicate_place_is_of(p, print, moved))
+		*p = (struct duplicate_place){.place = print->place, .moved = moved};
+	entry = duplicate_place_entry(p, print);
+	p->network[entry] = print->network;
+	p->last[entry] = now >> 10;
 }
 
 void
 duplicates_prove(struct duplicates *duplicates, const struct packet_print *print, uint64_t now)
 {
-	struct duplicate_place *p = &duplicates->places[print->place % DUPLICATE_PLACES];
+	duplicates_prove_at(duplicates, print, false, now);
+}
 
-	if (!duplicates_are_likely(duplicates, print, now))
-		*p = (struct duplicate_place){.count = 0};
-	p->place = print->place;
-	p->last = now >> 10;
-	p->count = (uint16_t)(p->count + (p->count < DUPLICATE_EVIDENCE_COUNT_MAX));
+/* Of a packet that is sent again no duplicate was captured: not all are captured twice at its place. */
+static void
+duplicates_deny(struct duplicates *duplicates, struct packet_trace *trace, const struct packet_print *print)
+{
+	struct duplicate_witness *w = duplicates_witness(duplicates, print, false);
+	struct duplicate_place *p = duplicates_place(duplicates, print, false);
+
+	if ((trace->when & (PACKET_DUPLICATED | PACKET_REPEATED)) != 0)
+		return;
+	trace->when |= PACKET_REPEATED;
+	if (duplicate_witness_is_of(w, print, false))
+		w->count /= 2;
+	if (duplicate_place_is_of(p, print, false))
+		p->last[duplicate_place_entry(p, print)] = 0;
 }
 
 static uint64_t
@@ -158,50 +256,69 @@ duplicates_is_moved(const struct packet_trace *trace, const struct packet_print 
 	return trace->place != print->place || print->ttl < (uint8_t)(trace->when >> 8);
 }
 
-/* For how long an identification tells that two packets with the same bytes are one.  The first two packets of a host,
- * of which none shows yet whether it changes its identification, may have been sent one after the other. */
-static uint64_t
-duplicates_ident_time(const struct duplicates *duplicates, const struct packet_print *print, enum ident_use use)
+enum duplicate_verdict {
+	DUPLICATE_NOT,
+	DUPLICATE_LIKELY, /* a duplicate, but no evidence for others */
+	DUPLICATE_PROVED,
+};
+
+static enum duplicate_verdict
+duplicates_judge_ident(const struct duplicates *duplicates, const struct packet_print *print, enum ident_use use,
+		       uint64_t elapsed)
 {
 	if (print->ident == 0)
-		return 0;
+		return DUPLICATE_NOT;
 	if (use == IDENT_UNKNOWN)
 		use = duplicates_ident_use(duplicates, print->pair);
 	if (print->fragment || use == IDENT_CHANGES)
-		return DUPLICATE_IDENT_MAX;
-	return use == IDENT_REPEATS ? 0 : DUPLICATE_MIRROR_MAX;
+		return elapsed < DUPLICATE_IDENT_MAX ? DUPLICATE_PROVED : DUPLICATE_NOT;
+	/* The first two packets of a host do not show whether it changes its identification. */
+	return use == IDENT_UNKNOWN && elapsed < DUPLICATE_MIRROR_MAX ? DUPLICATE_LIKELY : DUPLICATE_NOT;
 }
 
-/* Whether a packet at the same place as its original is a duplicate. */
-static bool
-duplicates_is_copied(struct duplicates *duplicates, const struct packet_trace *trace, const struct packet_print *print,
-		     enum duplicate_rule rule, enum ident_use use, uint64_t now)
+/* Whether a packet that nothing else proves to be a duplicate is one, because others at its place are. */
+static enum duplicate_verdict
+duplicates_judge_place(struct duplicates *duplicates, struct packet_trace *trace, const struct packet_print *print,
+		       uint64_t elapsed, uint64_t now)
+{
+	if (elapsed >= DUPLICATE_MIRROR_MAX) {
+		duplicates_deny(duplicates, trace, print);
+		return DUPLICATE_NOT;
+	}
+	/* A mirror port copies each frame once. */
+	return (trace->when & PACKET_DUPLICATED) == 0 && duplicates_are_likely(duplicates, print, false, now) ?
+		       DUPLICATE_LIKELY :
+		       DUPLICATE_NOT;
+}
+
+static enum duplicate_verdict
+duplicates_judge(struct duplicates *duplicates, struct packet_trace *trace, const struct packet_print *print,
+		 enum duplicate_rule rule, enum ident_use use, uint64_t now)
 {
 	uint64_t elapsed = packet_trace_age(trace, now);
+	enum duplicate_verdict verdict;
 
+	if ((trace->when & PACKET_TRACED) == 0 || !duplicates_may_have(duplicates, print) ||
+	    !duplicates_has_sum(trace, print))
+		return DUPLICATE_NOT;
+	if (duplicates_is_moved(trace, print))
+		return elapsed < DUPLICATE_MOVED_MAX ? DUPLICATE_PROVED : DUPLICATE_NOT;
 	if (rule == DUPLICATE_RULE_TCP)
-		return false;
-	if (rule == DUPLICATE_RULE_TIMER && elapsed < DUPLICATE_TIMER_MIN)
-		return true;
-	if (elapsed < duplicates_ident_time(duplicates, print, use))
-		return true;
-	/* A mirror port copies each frame once. */
-	return elapsed < DUPLICATE_MIRROR_MAX && (trace->when & PACKET_DUPLICATED) == 0 &&
-	       duplicates_are_likely(duplicates, print, now);
+		return DUPLICATE_NOT;
+	verdict = duplicates_judge_ident(duplicates, print, use, elapsed);
+	if (verdict == DUPLICATE_NOT && rule == DUPLICATE_RULE_TIMER && elapsed < DUPLICATE_TIMER_MIN)
+		verdict = DUPLICATE_LIKELY;
+	if (verdict == DUPLICATE_NOT && rule == DUPLICATE_RULE_ANY)
+		verdict = duplicates_judge_place(duplicates, trace, print, elapsed, now);
+	return verdict;
 }
 
 bool
 duplicates_have(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
 		enum ident_use use, uint64_t now)
 {
-	const struct packet_trace *trace = duplicates_trace(duplicates, print);
-
-	if ((trace->when & PACKET_TRACED) == 0 || !duplicates_may_have(duplicates, print) ||
-	    !duplicates_has_sum(trace, print))
-		return false;
-	if (duplicates_is_moved(trace, print))
-		return packet_trace_age(trace, now) < DUPLICATE_MOVED_MAX;
-	return duplicates_is_copied(duplicates, trace, print, rule, use, now);
+	return duplicates_judge(duplicates, duplicates_trace(duplicates, print), print, rule, use, now) !=
+	       DUPLICATE_NOT;
 }
 
 bool
@@ -209,15 +326,16 @@ duplicates_find(struct duplicates *duplicates, const struct packet_print *print,
 		enum ident_use use, uint64_t now)
 {
 	struct packet_trace *trace = duplicates_trace(duplicates, print);
+	enum duplicate_verdict verdict = duplicates_judge(duplicates, trace, print, rule, use, now);
+	bool moved = duplicates_is_moved(trace, print);
 
-	if (!duplicates_have(duplicates, print, rule, use, now)) {
+	if (verdict == DUPLICATE_NOT) {
 		duplicates_add(duplicates, print, now);
 		return false;
 	}
-	duplicates_prove(duplicates, print, now);
-	if (duplicates_is_moved(trace, print))
-		duplicates->places[print->place % DUPLICATE_PLACES].moved = true;
-	else
+	if (verdict == DUPLICATE_PROVED)
+		duplicates_prove_at(duplicates, print, moved, now);
+	if (!moved)
 		trace->when |= PACKET_DUPLICATED;
 	return true;
 }

@@ -5,7 +5,9 @@
  * if an earlier one has the same bytes from the transport header on and the same identification, and its sender cannot
  * have sent it again in the time between.
  *
- * An identification counts only if the sender changes it from packet to packet: some use one for all.
+ * An identification counts only if the sender changes it from packet to packet: some use one for all.  What a sender may
+ * send twice at once is a duplicate only if other packets of the same sender, or of several, are proved to be captured
+ * twice at that place, and none since is sent again of which no duplicate was captured.
  *
  * The trace of a packet is 16 bytes in a table of fixed size, written for every packet and read for those that may be
  * duplicates.  A trace is overwritten by that of a later packet with the same slot: then its duplicate is not noticed.
@@ -22,6 +24,8 @@
 #define DUPLICATE_TRACES 4096u
 #define DUPLICATE_PLACES 64u
 #define DUPLICATE_PAIRS	 4096u
+#define DUPLICATE_WITNESSES 256u
+#define DUPLICATE_SENDERS 3u
 
 /* What tells packets apart, and where one was captured. */
 struct packet_print {
@@ -29,6 +33,8 @@ struct packet_print {
 			   * of a datagram; of a segment or datagram without the checksum */
 	uint16_t sum;	  /* checksum of a segment or datagram; 0 of others, whose content has it */
 	uint16_t partial; /* what an interface replaces by the right checksum; set by print_complete() */
+	uint16_t network; /* hash of the sender's address, of IPv6 of its first 64 bits; set by print_complete() */
+	uint32_t sender;  /* hash of the sender's address; set by print_complete() */
 	uint32_t pair;	  /* hash of the addresses of sender and receiver */
 	uint16_t ident;	  /* IPv4 identification, 0 if there is none */
 	uint16_t place;	  /* hash of interface, direction, link addresses and VLANs */
@@ -44,14 +50,27 @@ struct packet_trace {
 			* 1,024 ns */
 };
 
-enum packet_trace_flag { PACKET_TRACED = 1, PACKET_DUPLICATED = 2 };
+enum packet_trace_flag {
+	PACKET_TRACED = 1,
+	PACKET_DUPLICATED = 2, /* a duplicate was captured at the same place */
+	PACKET_REPEATED = 4,   /* the packet is sent again, and no duplicate was captured */
+};
 
-/* A place at which duplicates are captured. */
+/* Duplicates of one sender at one place that more than time proves. */
+struct duplicate_witness {
+	uint64_t last;	 /* latest one, in units of 1,024 ns */
+	uint32_t sender; /* as in packet_print */
+	uint16_t place;	 /* likewise */
+	uint8_t count;	 /* duplicates so far, at most DUPLICATE_COUNT_MAX; 0: not in use */
+	bool moved;	 /* their originals were captured elsewhere */
+};
+
+/* A place at which packets of several senders are captured twice. */
 struct duplicate_place {
-	uint64_t last;	/* latest duplicate, in units of 1,024 ns */
-	uint16_t place; /* as in packet_print */
-	uint16_t count; /* duplicates so far, saturating; 0: not in use */
-	bool moved;	/* their originals were captured elsewhere */
+	uint64_t last[DUPLICATE_SENDERS];    /* latest duplicate of each, in units of 1,024 ns; 0: none */
+	uint16_t network[DUPLICATE_SENDERS]; /* of the senders, as in packet_print; different ones */
+	uint16_t place;			     /* as in packet_print */
+	bool moved;			     /* their originals were captured elsewhere */
 };
 
 /* The latest packet with an identification from one host to another.  Duplicates do not count. */
@@ -63,6 +82,7 @@ struct ident_trace {
 struct duplicates {
 	struct packet_trace traces[DUPLICATE_TRACES]; /* by content */
 	struct ident_trace idents[DUPLICATE_PAIRS];   /* by pair */
+	struct duplicate_witness witnesses[DUPLICATE_WITNESSES]; /* by sender, place and `moved` */
 	struct duplicate_place places[DUPLICATE_PLACES];
 };
 
@@ -222,7 +242,7 @@ print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum p
 }
 
 /* Sets what only the print of a packet that may be a duplicate needs.  `length`: of the IP payload. */
-void print_complete(struct packet_print *print, const struct flow_key *key, uint32_t length);
+void print_complete(struct packet_print *print, const struct flow_key *key, unsigned sender, uint32_t length);
 
 /* The print of an IP packet; of a PEEK_TCP, PEEK_FIN or PEEK_UDP that of print_from_peek(), completed. */
 struct packet_print print_from_packet(const struct packet *packet, const struct flow_key *key, unsigned sender);
@@ -277,7 +297,8 @@ duplicates_may_have(struct duplicates *duplicates, const struct packet_print *pr
 	return trace->content == print->content;
 }
 
-/* Whether a packet is a duplicate.  `use`: what else is known of its identification. */
+/* Whether a packet is a duplicate.  `use`: what else is known of its identification.  A packet that repeats one without
+ * a duplicate is evidence against others at its place. */
 bool duplicates_have(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
 		     enum ident_use use, uint64_t now);
 
@@ -285,10 +306,10 @@ bool duplicates_have(struct duplicates *duplicates, const struct packet_print *p
 bool duplicates_find(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
 		     enum ident_use use, uint64_t now);
 
-/* Records that the TCP machine has found a duplicate: at its place others are likely for a time. */
+/* Records that the TCP machine has found a duplicate: others of its sender are likely at its place for a time. */
 void duplicates_prove(struct duplicates *duplicates, const struct packet_print *print, uint64_t now);
 
-/* Whether what is captured at the place of this packet is probably captured elsewhere, too. */
-bool duplicates_are_moved(const struct duplicates *duplicates, const struct packet_print *print, uint64_t now);
+/* Whether what this sender sends, and is captured at the place of this packet, is probably captured elsewhere, too. */
+bool duplicates_are_moved(struct duplicates *duplicates, const struct packet_print *print, uint64_t now);
 
 #endif

@@ -168,7 +168,7 @@ pipeline_may_be_duplicate(const struct observer *o, const struct pipeline_entry 
 {
 	if (e->kind != PEEK_UDP)
 		return e->peek.payload_wire == 0;
-	print_complete(print, &e->lookup.key, UDP_HEADER_LEN + e->peek.payload_wire);
+	print_complete(print, &e->lookup.key, e->lookup.sender, UDP_HEADER_LEN + e->peek.payload_wire);
 	return duplicates_have(o->duplicates, print, observe_udp_rule(o, &e->lookup.key), IDENT_UNKNOWN,
 			       o->clock.now);
 }

@@ -323,6 +323,134 @@ test_an_identification_for_each_receiver(void **state)
 	}
 }
 
+/* --- evidence of others --- */
+
+/* A sender whose packets are captured twice `count` times, which its identifications prove. */
+static void
+prove(uint8_t host, unsigned count)
+{
+	struct sent s = {.protocol = UDP, .host = host, .peer = 200, .number = 99, .ident = 100};
+
+	assert_false(copied(2 * MS, s));
+	for (unsigned i = 0; i < count; i++) {
+		s.ident++;
+		assert_false(copied(2 * MS, s));
+		assert_true(copied(100 * US, s));
+	}
+}
+
+/* A packet of which only other packets can tell whether it is a copy. */
+static struct sent
+unmarked(uint8_t host, uint32_t number)
+{
+	return (struct sent){.protocol = UDP, .host = host, .peer = 201, .number = number};
+}
+
+static void
+test_evidence_of_the_sender(void **state)
+{
+	(void)state;
+	prove(1, 1);
+	assert_false(copied(SECOND, unmarked(1, 1)));
+	assert_true(copied(100 * US, unmarked(1, 1)));
+	/* Each packet is captured twice, not more often. */
+	assert_false(copied(100 * US, unmarked(1, 1)));
+	assert_true(copied(100 * US, unmarked(1, 1)));
+	/* It does not last, and what it tells is no evidence itself. */
+	for (unsigned i = 2; i < 20; i++) {
+		bool expected = i < 10;
+
+		assert_false(copied(SECOND, unmarked(1, i)));
+		assert_int_equal(copied(100 * US, unmarked(1, i)), expected);
+	}
+}
+
+/* Another sender, however often its packets are captured twice, proves nothing. */
+static void
+test_evidence_of_one_other(void **state)
+{
+	(void)state;
+	prove(1, 50);
+	for (unsigned i = 0; i < 20; i++) {
+		assert_false(copied(MS, unmarked(2, i)));
+		assert_false(copied(100 * US, unmarked(2, i)));
+	}
+}
+
+/* What an application sends twice at once is no evidence. */
+static void
+test_no_evidence_by_time(void **state)
+{
+	struct packet_print print;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		struct sent query = unmarked(1, i);
+
+		print = print_of(&query);
+		now += MS;
+		assert_false(duplicates_find(duplicates, &print, DUPLICATE_RULE_TIMER, IDENT_UNKNOWN, now));
+		now += 20 * US;
+		assert_true(duplicates_find(duplicates, &print, DUPLICATE_RULE_TIMER, IDENT_UNKNOWN, now));
+	}
+	assert_false(copied(MS, unmarked(1, 1000)));
+	assert_false(copied(100 * US, unmarked(1, 1000)));
+}
+
+static void
+test_evidence_of_several(void **state)
+{
+	(void)state;
+	for (uint8_t host = 1; host <= DUPLICATE_SENDERS; host++) {
+		assert_false(copied(MS, unmarked(100, host)));
+		assert_false(copied(100 * US, unmarked(100, host)));
+		prove(host, 1);
+	}
+	assert_false(copied(MS, unmarked(100, 20)));
+	assert_true(copied(100 * US, unmarked(100, 20)));
+	/* Not at another place. */
+	for (unsigned i = 0; i < 2; i++) {
+		struct sent elsewhere = unmarked(100, 21);
+
+		elsewhere.mac = 9;
+		assert_false(copied(100 * US, elsewhere));
+	}
+}
+
+/* A packet that is sent again without a copy of the first shows that not all are copied. */
+static void
+test_evidence_against(void **state)
+{
+	(void)state;
+	prove(1, 3);
+	assert_false(copied(MS, unmarked(1, 1)));
+	assert_true(copied(100 * US, unmarked(1, 1)));
+	assert_false(copied(MS, unmarked(1, 2)));
+	assert_false(copied(20 * MS, unmarked(1, 2)));
+	assert_false(copied(20 * MS, unmarked(1, 2)));
+	assert_false(copied(MS, unmarked(1, 3)));
+	assert_false(copied(100 * US, unmarked(1, 3)));
+}
+
+/* duplicates_have() does not change what duplicates_find() finds: the fast path asks the one, then perhaps the other. */
+static void
+test_asked_twice(void **state)
+{
+	struct sent again = unmarked(1, 2);
+	struct packet_print print;
+
+	(void)state;
+	prove(1, 2);
+	assert_false(copied(MS, again));
+	print = print_of(&again);
+	now += 20 * MS;
+	for (unsigned i = 0; i < 9; i++)
+		assert_false(duplicates_have(duplicates, &print, DUPLICATE_RULE_ANY, IDENT_UNKNOWN, now));
+	assert_false(copied(0, again));
+	assert_false(copied(MS, unmarked(1, 3)));
+	assert_true(copied(100 * US, unmarked(1, 3)));
+}
+
 int
 main(void)
 {
@@ -334,6 +462,12 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_identifications_that_change, begin, end),
 	    cmocka_unit_test_setup_teardown(test_identifications_that_repeat, begin, end),
 	    cmocka_unit_test_setup_teardown(test_an_identification_for_each_receiver, begin, end),
+	    cmocka_unit_test_setup_teardown(test_evidence_of_the_sender, begin, end),
+	    cmocka_unit_test_setup_teardown(test_evidence_of_one_other, begin, end),
+	    cmocka_unit_test_setup_teardown(test_no_evidence_by_time, begin, end),
+	    cmocka_unit_test_setup_teardown(test_evidence_of_several, begin, end),
+	    cmocka_unit_test_setup_teardown(test_evidence_against, begin, end),
+	    cmocka_unit_test_setup_teardown(test_asked_twice, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
