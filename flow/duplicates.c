@@ -33,7 +33,7 @@ print_segment(uint64_t flow, const struct packet *packet)
 	if ((t->options & TCP_OPTION_SACK) != 0)
 		for (unsigned i = 0; i < t->sack_count; i++)
 			rest = print_mix(rest, (uint64_t)t->sack[i][0] << 32 | t->sack[i][1]);
-	return print_tcp(flow, t->seq, t->ack, stamped ? (uint64_t)t->tsval << 32 | t->tsecr : 0, rest);
+	return print_tcp(flow, t->seq, t->ack, stamped ? print_timestamps(t->tsval, t->tsecr) : 0, rest);
 }
 
 enum { PRINT_WORDS = 16 };

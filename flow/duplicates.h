@@ -101,12 +101,19 @@ print_mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 32;
 }
 
+/* A part of a print, which is the sum of its parts: the processor computes them side by side. */
+static inline uint64_t
+print_part(uint64_t value, uint64_t number)
+{
+	return print_mix(value, (number + 1) * 0xd6e8feb86659fd93u);
+}
+
 static inline uint64_t
 print_address(const uint8_t address[16])
 {
 	struct slice bytes = {address, 16};
 
-	return slice_u64(bytes, 0) * 0xbf58476d1ce4e5b9u + slice_u64(bytes, 8) * 0x94d049bb133111ebu;
+	return slice_word(bytes, 0) * 0xbf58476d1ce4e5b9u + slice_word(bytes, 8) * 0x94d049bb133111ebu;
 }
 
 static inline uint64_t
@@ -126,16 +133,24 @@ print_pair(uint64_t ends)
 static inline uint64_t
 print_flow(uint64_t ends, const struct flow_key *key, unsigned sender, uint16_t ident)
 {
-	uint64_t ports = (uint64_t)key->port[sender] << 32 | (uint64_t)key->port[1 - sender] << 16 | key->address_space;
+	uint64_t ports = (uint64_t)ident << 48 | (uint64_t)key->port[sender] << 32 |
+			 (uint64_t)key->port[1 - sender] << 16 | key->address_space;
 
-	/* Mixed, because identification and ACK number often rise by one together. */
-	return print_mix(ends + ports * 0x9e3779b97f4a7c15u, ident);
+	return ends + print_part(ports, 0);
 }
 
 static inline uint32_t
 print_tcp(uint64_t flow, uint32_t seq, uint32_t ack, uint64_t timestamps, uint64_t rest)
 {
-	return (uint32_t)print_mix(print_mix(flow, (uint64_t)seq << 32 | ack), timestamps ^ rest * 0xff51afd7ed558ccdu);
+	uint64_t numbers = (uint64_t)seq << 32 | ack;
+
+	return (uint32_t)print_mix(flow + print_part(numbers, 1) + print_part(timestamps, 2), print_part(rest, 3));
+}
+
+static inline uint64_t
+print_timestamps(uint32_t tsval, uint32_t tsecr)
+{
+	return (uint64_t)tsval << 32 | tsecr;
 }
 
 /* Fields of a segment besides its numbers. */
@@ -143,15 +158,6 @@ static inline uint64_t
 print_tcp_rest(uint8_t flags, uint16_t window, uint32_t payload)
 {
 	return (uint64_t)window << 48 | (uint64_t)flags << 40 | payload;
-}
-
-static inline uint64_t
-print_word(uint64_t hash, struct slice payload, uint32_t at)
-{
-	enum { WORD = 8 };
-	uint32_t last = payload.len - WORD;
-
-	return print_mix(hash, slice_u64(payload, at < last ? at : last));
 }
 
 /* Bytes of a datagram's payload that its print depends on, besides the last 8: a DNS message up to this length is
@@ -165,16 +171,18 @@ print_word(uint64_t hash, struct slice payload, uint32_t at)
 static inline uint32_t
 print_udp(uint64_t flow, struct slice payload, uint32_t payload_wire)
 {
-	uint64_t hash = print_mix(flow, payload_wire), word = 0;
-	uint32_t end = payload.len <= PRINT_UDP_BYTES ? payload.len : PRINT_UDP_LONG;
+	enum { WORD = 8 };
+	uint64_t hash = flow, word = 0;
 
-	if (payload.len < sizeof word) {
+	if (payload.len < WORD) {
 		slice_copy(payload, 0, &word, payload.len);
-		return (uint32_t)print_mix(hash, word);
+		hash += print_part(word, 1);
+	} else if (payload.len <= PRINT_UDP_BYTES) {
+		hash += slice_hash(payload, payload.len);
+	} else {
+		hash += slice_hash(payload, PRINT_UDP_LONG) + print_part(slice_word(payload, payload.len - WORD), 1);
 	}
-	for (uint32_t at = 0; at < end; at += (uint32_t)sizeof word)
-		hash = print_word(hash, payload, at);
-	return (uint32_t)print_word(hash, payload, payload.len);
+	return (uint32_t)print_mix(hash, payload_wire);
 }
 
 /* The VLANs of a tagged frame: the ids of its first two tags.  Of another frame 0. */
@@ -200,14 +208,14 @@ print_place(const struct frame *frame)
 	const struct interface *interface = frame->interface;
 	struct slice name = {(const uint8_t *)interface->name, sizeof interface->name};
 	struct slice bytes = {frame->data, frame->caplen};
-	uint64_t where = interface->ifindex + slice_u64(name, 0) * 3;
+	uint64_t where = interface->ifindex + slice_word(name, 0) * 3;
 
 	if (__builtin_expect(frame->dlt == DLT_EN10MB, 1))
-		where += print_mix(slice_u64(bytes, 0), slice_u64(bytes, 4)) + print_vlans(bytes);
+		where += print_mix(slice_word(bytes, 0), slice_word(bytes, 4)) + print_vlans(bytes);
 	else if (frame->dlt == DLT_LINUX_SLL2)
-		where += print_mix(slice_u64(bytes, 0), slice_u64(bytes, 8)) + slice_u32(bytes, 16);
+		where += print_mix(slice_word(bytes, 0), slice_word(bytes, 8)) + slice_u32(bytes, 16);
 	else if (frame->dlt == DLT_LINUX_SLL)
-		where += print_mix(slice_u64(bytes, 0), slice_u64(bytes, 8));
+		where += print_mix(slice_word(bytes, 0), slice_word(bytes, 8));
 	return (uint16_t)(where * 0x9e3779b97f4a7c15u >> 48);
 }
 
@@ -219,26 +227,28 @@ print_is_needed(bool sequence_space, uint16_t ident, bool timestamps)
 	return !sequence_space || (ident == 0 && !timestamps);
 }
 
-/* The print of a PEEK_TCP, PEEK_FIN or PEEK_UDP.  `sender`: the end of the key. */
-static inline struct packet_print
-print_from_peek(const struct frame *frame, const struct frame_peek *peek, enum peek_kind kind,
-		const struct flow_key *key, unsigned sender)
+/* Sets the print of a PEEK_TCP, PEEK_FIN or PEEK_UDP, which is not complete.  `sender`: the end of the key.  Not a
+ * result, which would be copied. */
+static inline void
+print_from_peek(struct packet_print *print, const struct frame *frame, const struct frame_peek *peek,
+		enum peek_kind kind, const struct flow_key *key, unsigned sender)
 {
-	struct packet_print print = {.ident = peek->fragment_id, .place = print_place(frame), .ttl = peek->ttl};
-	struct slice timestamps = {peek->timestamps, sizeof peek->timestamps};
 	uint64_t ends = print_ends(key->addr[sender], key->addr[1 - sender]);
 	uint64_t flow = print_flow(ends, key, sender, peek->fragment_id), rest;
 
-	print.pair = print_pair(ends);
+	print->pair = print_pair(ends);
+	print->ident = peek->fragment_id;
+	print->place = print_place(frame);
+	print->ttl = peek->ttl;
+	print->fragment = false;
 	if (kind == PEEK_UDP) {
-		print.sum = peek->checksum;
-		print.content = print_udp(flow, peek->payload, peek->payload_wire);
+		print->sum = peek->checksum;
+		print->content = print_udp(flow, peek->payload, peek->payload_wire);
 	} else {
-		print.sum = slice_u16(peek_tcp_header(peek), 16);
+		print->sum = slice_u16(peek_tcp_header(peek), 16);
 		rest = print_tcp_rest(slice_u8(peek_tcp_header(peek), 13), peek->window, peek->payload_wire);
-		print.content = print_tcp(flow, peek->seq, peek->ack, slice_u64(timestamps, 0), rest);
+		print->content = print_tcp(flow, peek->seq, peek->ack, print_timestamps(peek_tsval(peek), peek_tsecr(peek)), rest);
 	}
-	return print;
 }
 
 /* Sets what only the print of a packet that may be a duplicate needs.  `length`: of the IP payload. */

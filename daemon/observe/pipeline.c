@@ -18,6 +18,7 @@ struct pipeline_entry {
 	enum peek_kind kind;
 	struct frame_peek peek;
 	struct flow_lookup lookup; /* set unless kind is PEEK_NONE */
+	struct packet_print print; /* set if pipeline_needs_print() */
 };
 
 /* Frames that pass a stage together. */
@@ -44,6 +45,30 @@ pipeline_parse(const struct observer *o, struct pipeline_group *group)
 		e->lookup.candidate = NULL;
 		if (e->kind != PEEK_NONE)
 			flow_lookup_start(o->flows, &e->lookup, &e->peek);
+	}
+}
+
+/* Whether the fast path needs the print: not if the TCP machine alone finds duplicates. */
+static inline bool
+pipeline_needs_print(const struct pipeline_entry *e)
+{
+	return e->kind >= PEEK_FIN &&
+	       (e->kind == PEEK_UDP || print_is_needed(e->peek.payload_wire != 0 || e->kind == PEEK_FIN,
+						       e->peek.fragment_id, e->peek.has_timestamps));
+}
+
+/* Also while the slow path takes all frames: that may change before the last stage. */
+PIPELINE_STAGE
+pipeline_print(const struct observer *o, struct pipeline_group *group)
+{
+	const struct frame *frame = group->frames;
+	struct pipeline_entry *e = group->entries;
+
+	for (struct pipeline_entry *end = e + group->count; e != end; e++, frame++) {
+		if (!pipeline_needs_print(e))
+			continue;
+		print_from_peek(&e->print, frame, &e->peek, e->kind, &e->lookup.key, e->lookup.sender);
+		__builtin_prefetch(duplicates_trace(o->duplicates, &e->print), 1);
 	}
 }
 
@@ -164,27 +189,21 @@ pipeline_apply_connection(struct observer *o, const struct frame *frame, const s
 
 /* Whether a packet that has the print of an earlier one may be a duplicate; the slow path decides about ACKs. */
 static __attribute__((noinline, cold)) bool
-pipeline_may_be_duplicate(const struct observer *o, const struct pipeline_entry *e, struct packet_print *print)
+pipeline_may_be_duplicate(const struct observer *o, const struct pipeline_entry *e)
 {
+	struct packet_print print = e->print;
+
 	if (e->kind != PEEK_UDP)
 		return e->peek.payload_wire == 0;
-	print_complete(print, &e->lookup.key, e->lookup.sender, UDP_HEADER_LEN + e->peek.payload_wire);
-	return duplicates_have(o->duplicates, print, observe_udp_rule(o, &e->lookup.key), IDENT_UNKNOWN,
+	print_complete(&print, &e->lookup.key, e->lookup.sender, UDP_HEADER_LEN + e->peek.payload_wire);
+	return duplicates_have(o->duplicates, &print, observe_udp_rule(o, &e->lookup.key), IDENT_UNKNOWN,
 			       o->clock.now);
-}
-
-static inline bool
-pipeline_needs_print(const struct pipeline_entry *e)
-{
-	return print_is_needed(e->peek.payload_wire != 0 || e->kind == PEEK_FIN, e->peek.fragment_id,
-			       e->peek.has_timestamps);
 }
 
 static inline bool
 pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct pipeline_entry *e, bool records)
 {
 	const struct flow *candidate = e->lookup.candidate;
-	struct packet_print print;
 
 	if (!likely(e->kind >= PEEK_FIN && candidate != NULL && !candidate->slow) ||
 	    !likely(pipeline_is_locality_known(o, frame, e)) || !likely(!pipeline_is_on_lower(o, frame)))
@@ -192,14 +211,13 @@ pipeline_apply_fast(struct observer *o, const struct frame *frame, const struct 
 	if (__builtin_expect(e->kind == PEEK_FIN, 0) && (candidate->summed >> e->lookup.sender & 1) != 0 &&
 	    e->peek.payload_wire == 0 && !peek_sum_is_right(&e->peek))
 		return false;
-	if (likely(e->kind != PEEK_UDP) && likely(!pipeline_needs_print(e)))
+	if (!pipeline_needs_print(e))
 		return pipeline_apply_connection(o, frame, e, records);
-	print = print_from_peek(frame, &e->peek, e->kind, &e->lookup.key, e->lookup.sender);
-	if (__builtin_expect(duplicates_may_have(o->duplicates, &print), 0) && pipeline_may_be_duplicate(o, e, &print))
+	if (__builtin_expect(duplicates_may_have(o->duplicates, &e->print), 0) && pipeline_may_be_duplicate(o, e))
 		return false;
 	if (!likely(pipeline_apply_connection(o, frame, e, records)))
 		return false;
-	duplicates_add(o->duplicates, &print, o->clock.now);
+	duplicates_add(o->duplicates, &e->print, o->clock.now);
 	return true;
 }
 
@@ -433,6 +451,7 @@ pipeline_run(struct observer *o, const struct frame *frames, unsigned count)
 		next->count = left < PIPELINE_GROUP ? left : PIPELINE_GROUP;
 		next->frames = frames + (count - left);
 		pipeline_parse(o, at[0]);
+		pipeline_print(o, at[0]);
 		pipeline_fetch_flow(o, at[1]);
 		pipeline_fetch_cold(o, at[2]);
 		pipeline_fetch_links(o, at[3]);

@@ -172,7 +172,7 @@ print_of(const struct sent *s)
 	assert_int_equal(packet.worst_anomaly, ANOMALY_NONE);
 	flow_key_from_packet(&packet, &key, &sender);
 	print = print_from_packet(&packet, &key, sender);
-	peeked = print_from_peek(&frame, &peek, kind, &key, sender);
+	print_from_peek(&peeked, &frame, &peek, kind, &key, sender);
 	assert_int_equal(print.content, peeked.content);
 	assert_int_equal(print.sum, peeked.sum);
 	assert_int_equal(print.place, peeked.place);
