@@ -311,7 +311,8 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	    .origin = {.time = source->now,
 		       .ack = t->ack,
 		       .has_ack = (t->flags & TCP_ACK) != 0,
-		       .late = source->ctx->kept ? source->ctx->late : s->acked_known && !tcp_seq_before(s->acked, end)},
+		       .late = source->ctx->kept ? source->ctx->late :
+						   s->acked_known && !tcp_seq_before(s->acked, end)},
 	};
 
 	if (segment.bytes.len > segment.wire)

@@ -55,8 +55,8 @@ void app_flow_table_free(struct app_flow_table *table);
  * acknowledges anything. */
 bool app_flow_is_opened(const struct flow *flow, const struct packet *packet, unsigned sender);
 
-/* Whether both SYNs were captured, and no end acknowledges more than was captured of the other, nor does this segment of
- * `sender`: the connection may be opened by what comes next. */
+/* Whether both SYNs were captured, and no end acknowledges more than was captured of the other, nor does this segment
+ * of `sender`: the connection may be opened by what comes next. */
 bool app_flow_is_whole(const struct flow *flow, const struct packet *packet, unsigned sender);
 
 /* Whether all bytes of the segment were acknowledged before it was captured. */
