@@ -224,8 +224,8 @@ const struct counter_row counters_table[] = {
 	 .help = "Connections that reused the addresses and ports of one in TIME_WAIT."},
 	{.group = "flow.", .name = "midstream", FIELD(flows.midstream), .metric = "connections_midstream_total",
 	 .help = "Connections picked up in mid-stream.",
-	 .advice = "Their beginning was not captured: they are older than netobsd, or frames were dropped; or they go on "
-		   "after a timer has ended them."},
+	 .advice = "Their beginning was not captured: they are older than netobsd, or frames were dropped; or they go "
+		   "on after a timer has ended them."},
 	{.group = "flow.", .name = "one-way", FIELD(flows.one_way), IF_USED(flows.one_way),
 	 .metric = "connections_one_way_total",
 	 .help = "TCP connections and SCTP associations that have ended, or were open at the end of the run, and of "
