@@ -2,7 +2,7 @@
 #include "flow/duplicates.h"
 
 /* All in units of 1,024 ns. */
-#define DUPLICATE_MS(ms) ((ms) * 1000000ull / 1024)
+#define DUPLICATE_MS(ms) ((ms)*1000000ull / 1024)
 
 /* Identifications do not repeat so soon, and what a stack with a single one sends again is later. */
 #define DUPLICATE_IDENT_MAX DUPLICATE_MS(40)
@@ -17,7 +17,7 @@
 #define DUPLICATE_MIRROR_MAX DUPLICATE_MS(1)
 
 /* A duplicate is evidence for others of its sender at its place for this time, times the number of duplicates there. */
-#define DUPLICATE_EVIDENCE DUPLICATE_MS(10000)
+#define DUPLICATE_EVIDENCE  DUPLICATE_MS(10000)
 #define DUPLICATE_COUNT_MAX 6u
 
 /* Duplicates of several senders are evidence for all at their place for this time. */
@@ -286,9 +286,9 @@ duplicates_judge_place(struct duplicates *duplicates, struct packet_trace *trace
 		return DUPLICATE_NOT;
 	}
 	/* A mirror port copies each frame once. */
-	return (trace->when & PACKET_DUPLICATED) == 0 && duplicates_are_likely(duplicates, print, false, now) ?
-		       DUPLICATE_LIKELY :
-		       DUPLICATE_NOT;
+	return (trace->when & PACKET_DUPLICATED) == 0 && duplicates_are_likely(duplicates, print, false, now)
+		   ? DUPLICATE_LIKELY
+		   : DUPLICATE_NOT;
 }
 
 static enum duplicate_verdict

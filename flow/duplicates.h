@@ -21,11 +21,11 @@
 #include "dissect/peek.h"
 #include "flow/flow.h"
 
-#define DUPLICATE_TRACES 4096u
-#define DUPLICATE_PLACES 64u
-#define DUPLICATE_PAIRS	 4096u
+#define DUPLICATE_TRACES    4096u
+#define DUPLICATE_PLACES    64u
+#define DUPLICATE_PAIRS	    4096u
 #define DUPLICATE_WITNESSES 256u
-#define DUPLICATE_SENDERS 3u
+#define DUPLICATE_SENDERS   3u
 
 /* What tells packets apart, and where one was captured. */
 struct packet_print {
@@ -45,7 +45,7 @@ struct packet_print {
 struct packet_trace {
 	uint32_t content;
 	uint16_t place;
-	uint16_t sum; /* as in packet_print */
+	uint16_t sum;  /* as in packet_print */
 	uint64_t when; /* from the low bits up: enum packet_trace_flag, 8 bits; time to live, 8; time in units of
 			* 1,024 ns */
 };
@@ -80,8 +80,8 @@ struct ident_trace {
 };
 
 struct duplicates {
-	struct packet_trace traces[DUPLICATE_TRACES]; /* by content */
-	struct ident_trace idents[DUPLICATE_PAIRS];   /* by pair */
+	struct packet_trace traces[DUPLICATE_TRACES];		 /* by content */
+	struct ident_trace idents[DUPLICATE_PAIRS];		 /* by pair */
 	struct duplicate_witness witnesses[DUPLICATE_WITNESSES]; /* by sender, place and `moved` */
 	struct duplicate_place places[DUPLICATE_PLACES];
 };
@@ -247,7 +247,8 @@ print_from_peek(struct packet_print *print, const struct frame *frame, const str
 	} else {
 		print->sum = slice_u16(peek_tcp_header(peek), 16);
 		rest = print_tcp_rest(slice_u8(peek_tcp_header(peek), 13), peek->window, peek->payload_wire);
-		print->content = print_tcp(flow, peek->seq, peek->ack, print_timestamps(peek_tsval(peek), peek_tsecr(peek)), rest);
+		print->content =
+		    print_tcp(flow, peek->seq, peek->ack, print_timestamps(peek_tsval(peek), peek_tsecr(peek)), rest);
 	}
 }
 

@@ -40,6 +40,7 @@ struct order_scan {
 	uint32_t len;	      /* as the send log has it */
 	bool complete;	      /* the log has every captured transmission of `seq` */
 	const struct send_log_entry *same;  /* latest transmission of the same range with the same stamp, NULL none */
+	const struct send_log_entry *split; /* latest one that this is a part of, or the first part of this; NULL none */
 	const struct send_log_entry *copy;  /* earliest transmission of `seq`, NULL none */
 	const struct send_log_entry *above; /* earliest transmission above `seq`, NULL none */
 	uint32_t above_us;    /* when data above was captured first; valid if `above` is not NULL */
@@ -53,6 +54,31 @@ static int
 order_stamp_distance(uint16_t from, uint16_t to)
 {
 	return (int16_t)(uint16_t)(to - from);
+}
+
+/* Whether a segment is part of a larger one, which is captured before an interface splits it: the identifications of
+ * the parts count up from that of the whole, and their timestamps are the same. */
+static bool
+order_is_part(uint32_t seq, uint32_t len, int distance, const struct send_log_entry *whole, bool is_tsval)
+{
+	uint32_t offset = seq - whole->seq;
+
+	if (len == 0 || len >= whole->len || offset > whole->len - len || distance < 0)
+		return false;
+	return is_tsval ? distance == 0 : (uint32_t)distance <= offset / len;
+}
+
+static void
+order_scan_split(struct order_scan *scan, const struct send_log_entry *entry, bool is_tsval)
+{
+	const struct send_log_entry whole = {.seq = scan->seq, .len = (uint16_t)scan->len};
+
+	if (scan->split != NULL || scan->stamp == 0)
+		return;
+	if (order_is_part(scan->seq, scan->len, order_stamp_distance(entry->stamp, scan->stamp), entry, is_tsval) ||
+	    (entry->seq == scan->seq && entry->stamp == scan->stamp &&
+	     order_is_part(entry->seq, entry->len, 0, &whole, is_tsval)))
+		scan->split = entry;
 }
 
 static void
@@ -111,10 +137,12 @@ order_scan_log(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq
 	for (examined = 0; entry != NULL && examined < SEND_LOG_SEARCH_MAX; examined++) {
 		alien = !is_tsval && order_stamp_is_alien(entry, later);
 		later = entry;
-		if (send_log_entry_covers(entry, seq))
+		if (send_log_entry_covers(entry, seq)) {
 			order_scan_copy(&scan, entry, alien);
-		else if (tcp_seq_before(seq, entry->seq))
+			order_scan_split(&scan, entry, is_tsval);
+		} else if (tcp_seq_before(seq, entry->seq)) {
 			order_scan_above(&scan, entry, alien);
+		}
 		if (send_log_entry_is_last(entry, seq) || entry->prev_and_retransmitted >> 1 == 0) {
 			scan.complete = true;
 			break;
@@ -226,6 +254,26 @@ order_is_answered(const struct tcp_loss *loss, const struct send_log_entry *orig
 	return loss != NULL && loss->loss_ack_us != 0 && tcp_seq_before(original->us, loss->loss_ack_us);
 }
 
+/* Whether an ACK since `original` reports it lost: where duplicates are expected, ACKs of other segments may come
+ * between it and its duplicate.  Of a retransmission the ACKs of what was sent before it do not tell. */
+static bool
+order_is_caused(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, const struct send_log_entry *original)
+{
+	return order_is_answered(loss, original) && (original->prev_and_retransmitted & 1) == 0 &&
+	       tcp_loss_is_lost(ctx->ep, loss, original->seq);
+}
+
+/* Whether a segment that may be a part of an earlier one, or the whole of it, is.  A SYN is never split. */
+static bool
+order_is_split(const struct tcp_segment_ctx *ctx, const struct order_scan *scan, const struct tcp_loss *loss)
+{
+	if ((ctx->header->flags & TCP_SYN) != 0 ||
+	    ((ctx->ep->flags & TCP_EP_ISS_KNOWN) != 0 && scan->split->seq == ctx->ep->iss))
+		return false;
+	return ctx->header->ack == ctx->ep->last_ack_sent && tcp_us_since(scan->split->us, ctx->us) < TCP_PLAIN_DUPLICATE_MAX_US &&
+	       !tcp_seq_before(ctx->ep->nxt, scan->seq + scan->len) && !order_is_answered(loss, scan->split);
+}
+
 /* Whether a segment with range and stamp of an earlier one is its duplicate.  A stamp from TSval is also that of a
  * retransmission within the same tick, which takes an ACK since the original, or, if that was not captured, a round
  * trip shorter than the tick. */
@@ -235,6 +283,8 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 	uint32_t elapsed, round_trip_us = order_round_trip_us(ctx);
 	const struct tcp_loss *loss = tcp_loss_find(ctx);
 
+	if (scan->same == NULL && scan->split != NULL)
+		return order_is_split(ctx, scan, loss);
 	if (scan->same == NULL || order_is_answering_syn(ctx))
 		return false;
 	elapsed = tcp_us_since(scan->same->us, ctx->us);
@@ -245,7 +295,7 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
 	if (flow_table_expects_duplicate(ctx->table) && elapsed < TCP_TIMEOUT_MIN_US)
-		return true;
+		return !order_is_caused(ctx, loss, scan->same);
 	if (elapsed >= TCP_TIMEOUT_MIN_US || order_is_answered(loss, scan->same))
 		return false;
 	return (ctx->header->flags & TCP_SYN) != 0 || round_trip_us == 0 || round_trip_us >= TCP_TICK_MAX_US ||

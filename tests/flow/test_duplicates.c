@@ -159,8 +159,8 @@ print_of(const struct sent *s)
 {
 	static const struct interface interface = {.ifindex = 2};
 	struct bytes b = frame_of(s);
-	struct frame frame = {.data = b.data, .interface = &interface, .ts = now, .caplen = b.len, .len = b.len,
-			      .dlt = DLT_EN10MB};
+	struct frame frame = {
+	    .data = b.data, .interface = &interface, .ts = now, .caplen = b.len, .len = b.len, .dlt = DLT_EN10MB};
 	struct frame_peek peek;
 	enum peek_kind kind = peek_frame(&peek, &frame);
 	struct packet_print print, peeked;
@@ -239,7 +239,8 @@ test_a_checksum_that_an_interface_completes(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct sent whole = {.protocol = i == 0 ? TCP : UDP, .host = 1, .peer = 2, .number = 5001, .sum = 0x1234};
+		struct sent whole = {
+		    .protocol = i == 0 ? TCP : UDP, .host = 1, .peer = 2, .number = 5001, .sum = 0x1234};
 		struct sent partial = whole;
 
 		partial.mac = 9;

@@ -191,6 +191,68 @@ test_a_retransmission_within_a_tick(void **state)
 	assert_outcome("A:retransmit(fast,2)", 0, 0);
 }
 
+static void
+send_sized(uint32_t seq, uint32_t size, uint16_t ident, uint32_t tsval)
+{
+	struct test_segment s = segment_data(A, seq, 5001, size);
+
+	s.ident = ident;
+	s.tsval = tsval;
+	tcp_fixture_feed(&t, s);
+}
+
+/* A large segment is captured before an interface splits it, and its parts behind it; or received parts, and then what
+ * they are merged into.  Its parts sent again have later identifications. */
+static void
+test_parts_of_a_large_segment(void **state)
+{
+	uint32_t tsval = 0;
+
+	(void)state;
+	open_with_round_trip(20);
+	for (unsigned i = 0; i < 2; i++, tsval = 100) {
+		uint16_t ident = i == 0 ? 10 : 0;
+		uint32_t begin = 1001 + 1400 * i;
+
+		send_sized(begin, 700, ident, tsval);
+		for (unsigned part = 0; part < 3; part++)
+			send_sized(begin + 300 * part, part < 2 ? 300 : 100, ident == 0 ? 0 : (uint16_t)(ident + part),
+				   tsval);
+		assert_outcome("", 3 + 4 * i, 0);
+		send_sized(begin + 700, 300, ident == 0 ? 0 : 13, tsval);
+		send_sized(begin + 1000, 400, ident == 0 ? 0 : 14, tsval);
+		send_sized(begin + 700, 700, ident == 0 ? 0 : 13, tsval);
+		assert_outcome("", 4 + 4 * i, 0);
+		LATER(5);
+	}
+	send_sized(2401, 300, 30, 0);
+	assert_string_equal(tcp_fixture_take_trace(&t), "A:retransmit(fast,2)");
+}
+
+/* Behind a router, where the packets of this sender are captured again. */
+static void
+test_where_duplicates_are_expected(void **state)
+{
+	(void)state;
+	tcp_fixture_handshake(&t);
+	tcp_fixture_take_trace(&t);
+	for (unsigned i = 0; i < 4; i++)
+		send_stamped(1001 + 100 * i, 0, 100);
+	fastpath_finish_frame(&t, 100000);
+	send_sack(1001, 1101, 1201);
+	flow_table_expect_duplicate(t.table, true);
+	/* The ACK between reports another segment lost. */
+	send_stamped(1301, 0, 100);
+	assert_outcome("", 1, 0);
+	send_stamped(1001, 0, 100);
+	assert_outcome("A:retransmit(fast,2)", 1, 0);
+	/* The duplicate of a retransmission, behind more ACKs of what was sent before it. */
+	fastpath_finish_frame(&t, 100000);
+	send_sack(1001, 1101, 1301);
+	send_stamped(1001, 0, 100);
+	assert_outcome("", 2, 0);
+}
+
 /* The gap that the SACK block reported was filled meanwhile, by a segment that was overtaken. */
 static void
 test_a_retransmission_within_a_tick_behind_its_ack(void **state)
@@ -851,6 +913,8 @@ main(void)
 		scenario(test_a_duplicate_is_not_an_old_timestamp),
 		scenario(test_a_duplicate_without_identification),
 		scenario(test_a_retransmission_within_a_tick),
+		scenario(test_where_duplicates_are_expected),
+		scenario(test_parts_of_a_large_segment),
 		scenario(test_a_retransmission_within_a_tick_behind_its_ack),
 		scenario(test_a_retransmission_within_a_tick_behind_a_recovery),
 		scenario(test_identifications_that_do_not_count),
