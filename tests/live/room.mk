@@ -5,6 +5,7 @@ check_tests += \
 
 # Interfaces at length: real traffic of many kinds, interfaces that come and go, frames that are lost.
 all_tests += \
+	%D%/copies.sh \
 	%D%/in_place.sh \
 	%D%/late_interface.sh \
 	%D%/links.sh \
