@@ -164,7 +164,7 @@ duplicate_place_is_valid(const struct duplicate_place *p, uint64_t now)
 	return true;
 }
 
-/* Whether packets of this sender, or of several others, are captured twice at the place: one other can prove nothing. */
+/* Whether packets of this sender, or of several others, are captured twice at the place: one other proves nothing. */
 static bool
 duplicates_are_likely(struct duplicates *duplicates, const struct packet_print *print, bool moved, uint64_t now)
 {

@@ -5,9 +5,9 @@
  * if an earlier one has the same bytes from the transport header on and the same identification, and its sender cannot
  * have sent it again in the time between.
  *
- * An identification counts only if the sender changes it from packet to packet: some use one for all.  What a sender may
- * send twice at once is a duplicate only if other packets of the same sender, or of several, are proved to be captured
- * twice at that place, and none since is sent again of which no duplicate was captured.
+ * An identification counts only if the sender changes it from packet to packet: some use one for all.  What a sender
+ * may send twice at once is a duplicate only if other packets of the same sender, or of several, are proved to be
+ * captured twice at that place, and none since is sent again of which no duplicate was captured.
  *
  * The trace of a packet is 16 bytes in a table of fixed size, written for every packet and read for those that may be
  * duplicates.  A trace is overwritten by that of a later packet with the same slot: then its duplicate is not noticed.

@@ -40,7 +40,7 @@ struct order_scan {
 	uint32_t len;	      /* as the send log has it */
 	bool complete;	      /* the log has every captured transmission of `seq` */
 	const struct send_log_entry *same;  /* latest transmission of the same range with the same stamp, NULL none */
-	const struct send_log_entry *split; /* latest one that this is a part of, or the first part of this; NULL none */
+	const struct send_log_entry *split; /* latest one of which this is a part, or the first part of this */
 	const struct send_log_entry *copy;  /* earliest transmission of `seq`, NULL none */
 	const struct send_log_entry *above; /* earliest transmission above `seq`, NULL none */
 	uint32_t above_us;    /* when data above was captured first; valid if `above` is not NULL */
@@ -254,15 +254,6 @@ order_is_answered(const struct tcp_loss *loss, const struct send_log_entry *orig
 	return loss != NULL && loss->loss_ack_us != 0 && tcp_seq_before(original->us, loss->loss_ack_us);
 }
 
-/* Whether an ACK since `original` reports it lost: where duplicates are expected, ACKs of other segments may come
- * between it and its duplicate.  Of a retransmission the ACKs of what was sent before it do not tell. */
-static bool
-order_is_caused(const struct tcp_segment_ctx *ctx, const struct tcp_loss *loss, const struct send_log_entry *original)
-{
-	return order_is_answered(loss, original) && (original->prev_and_retransmitted & 1) == 0 &&
-	       tcp_loss_is_lost(ctx->ep, loss, original->seq);
-}
-
 /* Whether a segment that may be a part of an earlier one, or the whole of it, is.  A SYN is never split. */
 static bool
 order_is_split(const struct tcp_segment_ctx *ctx, const struct order_scan *scan, const struct tcp_loss *loss)
@@ -270,8 +261,10 @@ order_is_split(const struct tcp_segment_ctx *ctx, const struct order_scan *scan,
 	if ((ctx->header->flags & TCP_SYN) != 0 ||
 	    ((ctx->ep->flags & TCP_EP_ISS_KNOWN) != 0 && scan->split->seq == ctx->ep->iss))
 		return false;
-	return ctx->header->ack == ctx->ep->last_ack_sent && tcp_us_since(scan->split->us, ctx->us) < TCP_PLAIN_DUPLICATE_MAX_US &&
-	       !tcp_seq_before(ctx->ep->nxt, scan->seq + scan->len) && !order_is_answered(loss, scan->split);
+	return ctx->header->ack == ctx->ep->last_ack_sent &&
+	       tcp_us_since(scan->split->us, ctx->us) < TCP_PLAIN_DUPLICATE_MAX_US &&
+	       !tcp_seq_before(ctx->ep->nxt, scan->seq + scan->len) &&
+	       !order_is_answered(loss, scan->split);
 }
 
 /* Whether a segment with range and stamp of an earlier one is its duplicate.  A stamp from TSval is also that of a
@@ -295,7 +288,7 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
 	if (flow_table_expects_duplicate(ctx->table) && elapsed < TCP_TIMEOUT_MIN_US)
-		return !order_is_caused(ctx, loss, scan->same);
+		return true; /* also behind an ACK: what is sent again is captured elsewhere first */
 	if (elapsed >= TCP_TIMEOUT_MIN_US || order_is_answered(loss, scan->same))
 		return false;
 	return (ctx->header->flags & TCP_SYN) != 0 || round_trip_us == 0 || round_trip_us >= TCP_TICK_MAX_US ||

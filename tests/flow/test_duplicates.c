@@ -433,7 +433,7 @@ test_evidence_against(void **state)
 	assert_false(copied(100 * US, unmarked(1, 3)));
 }
 
-/* duplicates_have() does not change what duplicates_find() finds: the fast path asks the one, then perhaps the other. */
+/* duplicates_have() does not change what duplicates_find() finds: a packet that leaves the fast path asks both. */
 static void
 test_asked_twice(void **state)
 {

@@ -241,16 +241,13 @@ test_where_duplicates_are_expected(void **state)
 	fastpath_finish_frame(&t, 100000);
 	send_sack(1001, 1101, 1201);
 	flow_table_expect_duplicate(t.table, true);
-	/* The ACK between reports another segment lost. */
+	/* Also behind an ACK that reports a gap: what is sent again is captured elsewhere first. */
 	send_stamped(1301, 0, 100);
-	assert_outcome("", 1, 0);
-	send_stamped(1001, 0, 100);
-	assert_outcome("A:retransmit(fast,2)", 1, 0);
-	/* The duplicate of a retransmission, behind more ACKs of what was sent before it. */
-	fastpath_finish_frame(&t, 100000);
-	send_sack(1001, 1101, 1301);
 	send_stamped(1001, 0, 100);
 	assert_outcome("", 2, 0);
+	flow_table_expect_duplicate(t.table, false);
+	send_stamped(1001, 0, 100);
+	assert_outcome("A:retransmit(fast,2)", 2, 0);
 }
 
 /* The gap that the SACK block reported was filled meanwhile, by a segment that was overtaken. */
