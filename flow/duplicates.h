@@ -2,8 +2,8 @@
 /*
  * Duplicates: packets that the capture has twice, because a mirror port copies both directions of a link, a router is
  * captured on both sides, or several interfaces of one host are.  One rule for all transports: a packet is a duplicate
- * if an earlier one has the same bytes from the transport header on and the same identification, and its sender cannot
- * have sent it again in the time between.
+ * if an earlier one has the same transport header, length, identification and, of a datagram, the same words of its
+ * payload, and its sender cannot have sent it again in the time between.
  *
  * An identification counts only if the sender changes it from packet to packet: some use one for all.  What a sender
  * may send twice at once is a duplicate only if other packets of the same sender, or of several, are proved to be
@@ -160,29 +160,25 @@ print_tcp_rest(uint8_t flags, uint16_t window, uint32_t payload)
 	return (uint64_t)window << 48 | (uint64_t)flags << 40 | payload;
 }
 
-/* Bytes of a datagram's payload that its print depends on, besides the last 8: a DNS message up to this length is
- * compared whole, because the checksum tells nothing if an interface computes it, or if there is none. */
-#define PRINT_UDP_BYTES 256u
-
-/* Of longer ones: behind the connection ids of QUIC and the addresses of a tunnelled packet. */
-#define PRINT_UDP_LONG 64u
-
-/* Length, beginning and end. */
+/* Length, and four words of the payload, from its beginning to its end: of DNS the id, of QUIC and others that encrypt
+ * the end tells two apart.  The rest is in the checksum. */
 static inline uint32_t
 print_udp(uint64_t flow, struct slice payload, uint32_t payload_wire)
 {
 	enum { WORD = 8 };
-	uint64_t hash = flow, word = 0;
+	uint64_t word = 0;
+	uint32_t last;
 
 	if (payload.len < WORD) {
 		slice_copy(payload, 0, &word, payload.len);
-		hash += print_part(word, 1);
-	} else if (payload.len <= PRINT_UDP_BYTES) {
-		hash += slice_hash(payload, payload.len);
-	} else {
-		hash += slice_hash(payload, PRINT_UDP_LONG) + print_part(slice_word(payload, payload.len - WORD), 1);
+		return (uint32_t)print_mix(flow + print_part(word, 1), payload_wire);
 	}
-	return (uint32_t)print_mix(hash, payload_wire);
+	last = payload.len - WORD;
+	return (uint32_t)print_mix(flow + print_part(slice_word(payload, 0), 1) +
+					   print_part(slice_word(payload, last / 3), 2) +
+					   print_part(slice_word(payload, last - last / 3), 3) +
+					   print_part(slice_word(payload, last), 4),
+				   payload_wire);
 }
 
 /* The VLANs of a tagged frame: the ids of its first two tags.  Of another frame 0. */
@@ -200,8 +196,8 @@ print_vlans(struct slice frame)
 	return inner << 16 | outer;
 }
 
-/* Both addresses of an Ethernet frame and its VLANs, or a cooked header; other link headers may have fields that differ
- * for each frame. */
+/* Both addresses of an Ethernet frame and its VLANs, or a cooked header without VLANs; other link headers may have
+ * fields that differ for each frame. */
 static inline uint16_t
 print_place(const struct frame *frame)
 {
@@ -309,7 +305,7 @@ duplicates_may_have(struct duplicates *duplicates, const struct packet_print *pr
 }
 
 /* Whether a packet is a duplicate.  `use`: what else is known of its identification.  A packet that repeats one without
- * a duplicate is evidence against others at its place. */
+ * a duplicate is evidence against others at its place, once however often this is asked. */
 bool duplicates_have(struct duplicates *duplicates, const struct packet_print *print, enum duplicate_rule rule,
 		     enum ident_use use, uint64_t now);
 

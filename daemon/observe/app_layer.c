@@ -345,7 +345,7 @@ app_layer_waits_for_proof(struct app_decision *decision, struct slice first)
 {
 	struct first_bytes_pool *pool = decision->app_layer->first_bytes;
 
-	if (!app_layer_is_unproved(decision->segment->flow) ||
+	if (decision->app_layer->gives_up_proof || !app_layer_is_unproved(decision->segment->flow) ||
 	    (decision->first == NULL && first_bytes_pool_count(pool) == FIRST_BYTES_CONNECTIONS))
 		return false;
 	if (first.len > 0 && decision->by_port == FLOW_APP_NONE &&
@@ -726,23 +726,72 @@ app_layer_end_holds(struct app_layer *app_layer, unsigned app, struct emitter *e
 	}
 }
 
+/* Reads what is kept of a client whose server proves nothing any more: it was sent, whoever has received it. */
+static void
+app_layer_read_unproved(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now)
+{
+	unsigned server = 1 - app_layer_client(flow);
+	const struct tcp_endpoint *e = &flow->tcp[server];
+	struct packet answer = {.transport = TRANSPORT_TCP,
+				.tcp = {.flags = TCP_ACK, .seq = e->nxt, .ack = e->rcv_nxt}};
+	struct app_segment segment = {.packet = &answer, .flow = flow, .sender = server, .now = now,
+				      .has_send_side = true};
+
+	if (first_bytes_find(app_layer->first_bytes, flow, flow_cid(app_layer->flows, flow, 0)) == NULL)
+		return;
+	app_layer->gives_up_proof = true;
+	emitter_begin_timer(emitter, now);
+	segment.on_send_side = true;
+	app_layer_observe(app_layer, emitter, &segment);
+	segment.on_send_side = false;
+	app_layer_observe(app_layer, emitter, &segment);
+	emitter_end_timer(emitter);
+	app_layer->gives_up_proof = false;
+}
+
 void
 app_layer_end_connection(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now)
 {
 	struct app_flow *c;
 	unsigned app;
 
+	if (flow->kind == FLOW_TCP && flow->app == FLOW_APP_UNDECIDED)
+		app_layer_read_unproved(app_layer, emitter, flow, now);
 	if (flow->kind != FLOW_TCP || flow->app == FLOW_APP_UNDECIDED || flow->app == FLOW_APP_NONE)
 		return;
 	app = flow->app - FLOW_APP_FIRST;
 	c = app_flow_find_held(app_layer->app_flows[app], flow, flow_cid(app_layer->flows, flow, 0));
-	if (c != NULL)
-		app_layer_end_hold(app_layer, app, emitter, c, flow, now);
+	if (c == NULL)
+		return;
+	if (app_flow_held_until(c) < now)
+		now = app_flow_held_until(c);
+	app_layer_end_hold(app_layer, app, emitter, c, flow, now);
+}
+
+/* Reads what is still kept, of open connections. */
+static void
+app_layer_end_first_bytes(struct app_layer *app_layer, struct emitter *emitter, uint64_t now)
+{
+	struct first_bytes *first;
+
+	while ((first = first_bytes_oldest(app_layer->first_bytes)) != NULL) {
+		struct flow *flow = NULL;
+		uint64_t cid = first->cid;
+
+		/* The memory of a flow that was removed may be free, or another connection's. */
+		if (flow_cid(app_layer->flows, first->flow, 0) == cid)
+			flow = flow_table_lookup(app_layer->flows, &first->flow->key, first->flow->hash);
+		if (flow != NULL)
+			app_layer_read_unproved(app_layer, emitter, flow, now);
+		if (first_bytes_oldest(app_layer->first_bytes) == first && first->cid == cid)
+			first_bytes_drop(app_layer->first_bytes, first);
+	}
 }
 
 void
 app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, uint64_t now)
 {
+	app_layer_end_first_bytes(app_layer, emitter, now);
 	for (unsigned i = 0; i < APP_COUNT; i++)
 		app_layer_end_holds(app_layer, i, emitter, now, UINT64_MAX - 1);
 }

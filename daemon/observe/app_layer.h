@@ -32,6 +32,8 @@ struct app_layer {
 	struct app_flow_table *app_flows[APP_COUNT];
 	void *shared[APP_COUNT];  /* results of app_reader.open() */
 	uint64_t next_timeout;    /* of all providers, packet time in ns; UINT64_MAX none */
+	bool gives_up_proof;	  /* first segments are read although the server has not proved that it has a
+				   * connection */
 	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
 	struct flow_table *flows; /* borrowed */
 };
@@ -61,10 +63,12 @@ app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *ke
 /* Fires the timeouts of requests up to `now`, packet time in ns, which is not before app_layer.next_timeout. */
 void app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
-/* The input has ended at `now`, packet time in ns: what is held for later frames is delivered. */
+/* The input has ended at `now`, packet time in ns: what is held for later frames is delivered, and what clients have
+ * sent that no server has acknowledged. */
 void app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
-/* A connection has ended, or its flow is removed, at `now`: what is held of it is delivered, before its end is told. */
+/* A connection has ended, or its flow is removed, at `now`: what is held of it is delivered, before its end is told;
+ * also what its client has sent to a server that has never proved that it has a connection. */
 void app_layer_end_connection(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now);
 
 /* No input follows: counts what was not delivered. */

@@ -301,13 +301,15 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 	struct stream *s = &c->stream[source->sender];
 	struct stream_reader stream_reader = app_flow_stream_reader(source);
 	uint32_t seq = t->seq + ((t->flags & TCP_SYN) != 0), end = seq + packet->payload_wire;
+	uint32_t proved = flow->tcp[1 - source->sender].last_ack_sent;
 	struct stream_segment segment = {
 	    .seq = seq,
 	    .bytes = cursor_captured_slice(&packet->payload),
 	    .wire = packet->payload_wire,
-	    /* What was acknowledged since then gives up nothing of the first segments: more of them are kept. */
+	    /* What was acknowledged since then gives up nothing of the first segments: more of them are kept.  Nor does
+	     * an ACK of what was not captured, which may be wrong or captured early. */
 	    .has_acked = !source->ctx->kept && s->acked_known,
-	    .acked = s->acked,
+	    .acked = tcp_seq_before(s->acked, proved) ? s->acked : proved,
 	    .origin = {.time = source->now,
 		       .ack = t->ack,
 		       .has_ack = (t->flags & TCP_ACK) != 0,
@@ -387,7 +389,7 @@ app_flow_set_ends(struct app_flow *c, const struct app_context *ctx, const struc
 		const struct tcp_endpoint *e = &ctx->flow->tcp[endpoint];
 		struct stream *s = &c->stream[1 - endpoint];
 
-		s->acked_known = (e->flags & TCP_EP_SEQ_KNOWN) != 0;
+		s->acked_known = (e->flags & TCP_EP_SEQ_KNOWN) != 0 && e->state != TCP_STATE_SYN_SENT;
 		s->acked = e->last_ack_sent;
 		s->peer_known = (e->flags & TCP_EP_SEQ_KNOWN) != 0;
 		s->peer_end = endpoint == sender ? packet->tcp.seq : e->nxt;

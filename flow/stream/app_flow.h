@@ -76,6 +76,9 @@ struct app_flow *app_flow_find_timeout(const struct app_flow_table *table, uint6
 /* The app flow of a connection if its bytes are held; NULL otherwise. */
 struct app_flow *app_flow_find_held(struct app_flow_table *table, const struct flow *flow, uint64_t cid);
 
+/* Packet time at which that is to be delivered. */
+uint64_t app_flow_held_until(const struct app_flow *c);
+
 /* Delivers what is held of that app flow; without `ctx` it is dropped. */
 void app_flow_end_hold(struct app_flow_table *table, struct app_flow *c, struct app_context *ctx);
 

@@ -245,6 +245,12 @@ app_flow_find_held(struct app_flow_table *table, const struct flow *flow, uint64
 	return c != NULL && c->held_until != 0 ? c : NULL;
 }
 
+uint64_t
+app_flow_held_until(const struct app_flow *c)
+{
+	return c->held_until;
+}
+
 static void
 app_flow_held_unlink(struct app_flow_table *table, struct app_flow *c)
 {

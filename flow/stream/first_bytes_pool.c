@@ -162,6 +162,12 @@ first_bytes_take_entry(struct first_bytes_pool *pool)
 }
 
 struct first_bytes *
+first_bytes_oldest(const struct first_bytes_pool *pool)
+{
+	return pool->oldest != 0 ? &pool->entries[pool->oldest - 1] : NULL;
+}
+
+struct first_bytes *
 first_bytes_begin(struct first_bytes_pool *pool, const struct flow *flow, uint64_t cid, unsigned client)
 {
 	struct first_bytes *first = first_bytes_take_entry(pool);

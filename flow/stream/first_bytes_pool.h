@@ -67,6 +67,9 @@ uint32_t first_bytes_pool_count(const struct first_bytes_pool *pool);
 /* What is kept of a connection, NULL if nothing is. */
 struct first_bytes *first_bytes_find(struct first_bytes_pool *pool, const struct flow *flow, uint64_t cid);
 
+/* What has been kept longest, NULL if nothing is. */
+struct first_bytes *first_bytes_oldest(const struct first_bytes_pool *pool);
+
 /* Begins to keep segments of a connection that `client` has opened, as far as it is known. */
 struct first_bytes *first_bytes_begin(struct first_bytes_pool *pool, const struct flow *flow, uint64_t cid,
 				      unsigned client);

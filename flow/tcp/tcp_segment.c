@@ -10,7 +10,8 @@
 #define TCP_SYN_ACK_DEFERRAL_NS NANOSECONDS
 
 /* Wait for another SYN,ACK: the first retransmission timeout (RFC 6298) and a quarter, because kernels run this timer
- * late, and hosts send with delay; twice as long for each SYN,ACK again, up to TCP_ACK_DEFERRALS_MAX of them. */
+ * late, and hosts send with delay.  For each SYN,ACK again, up to TCP_ACK_DEFERRALS_MAX of them, which may have come
+ * since the ACK, that timeout doubled is added. */
 #define TCP_ACK_DEFERRAL_NS   (NANOSECONDS / 4 * 5)
 #define TCP_ACK_DEFERRALS_MAX 6u
 
@@ -148,7 +149,9 @@ tcp_ack_wait_ns(const struct flow_table *table, const struct flow *flow, unsigne
 {
 	uint32_t repeats = tcp_retransmits(table, flow, endpoint);
 
-	return TCP_ACK_DEFERRAL_NS << (repeats < TCP_ACK_DEFERRALS_MAX ? repeats : TCP_ACK_DEFERRALS_MAX);
+	if (repeats > TCP_ACK_DEFERRALS_MAX)
+		repeats = TCP_ACK_DEFERRALS_MAX;
+	return (TCP_ACK_DEFERRAL_NS << (repeats + 1)) - TCP_ACK_DEFERRAL_NS;
 }
 
 /* An open socket acknowledges data that comes before the ACK of its FIN; a closed one is busy with the data that came
@@ -298,7 +301,7 @@ tcp_find_behind_deferred_ack(struct flow_table *table, const struct flow *flow, 
 	sent = send_log_search(pools, &flow->tcp[1 - endpoint], flow->tcp[endpoint].last_ack_sent);
 	sent.found = sent.found && !tcp_seq_before(sent.last_us, acked_us);
 	if (sent.found && tcp_seq_before(sent.first_us, acked_us))
-		sent.count--;
+		sent.count = 1; /* at least */
 	return sent;
 }
 

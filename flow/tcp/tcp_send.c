@@ -86,7 +86,7 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 	const struct tcp_layer *t = ctx->header;
 	struct tcp_endpoint *e = ctx->ep;
 	bool answers = (t->flags & TCP_ACK) != 0;
-	bool new_iss, crosses = false;
+	bool new_iss;
 	uint64_t acked = 0;
 
 	if (answers)
@@ -95,9 +95,8 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 		if (t->seq != e->iss)
 			return;
 		ctx->changed = true;
-		crosses = answers && tcp_syn_ack_crosses_ack(ctx);
 		acked = tcp_deferred_ack_time(ctx->table, ctx->flow, ctx->endpoint);
-		if (answers && !crosses)
+		if (answers && !tcp_syn_ack_crosses_ack(ctx))
 			tcp_drop_deferred_ack(ctx->table, ctx->flow, ctx->endpoint);
 	}
 	/* A listener without state for its SYN,ACK (SYN cookies, a dropped request) answers the next SYN with another
@@ -116,7 +115,8 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) & 15u;
 	}
 	e->wnd = t->window; /* the window in a SYN is never scaled */
-	if (crosses) /* the ACK goes on waiting, for as long as it takes to send the next SYN,ACK */
+	/* The ACK goes on waiting, until the next SYN,ACK would come. */
+	if (tcp_ack_is_deferred(e))
 		tcp_defer(ctx->table, ctx->flow, ctx->endpoint, TCP_SLOW_ACK_DEFERRED, acked);
 	else if (answers)
 		e->rcv_nxt = t->ack;

@@ -9,7 +9,7 @@ import struct
 import sys
 
 CLIENT, SERVER = bytes([192, 0, 2, 1]), bytes([198, 51, 100, 2])
-SYN, ACK, RST, DATA = 2, 16, 4, 24
+FIN, SYN, ACK, RST, DATA = 1, 2, 16, 4, 24
 ELSEWHERE = 27272
 REQUEST = b"GET /first HTTP/1.1\r\nHost: a.example\r\n\r\n"
 OTHER = b"GET /other HTTP/1.1\r\nHost: a.example\r\n\r\n"
@@ -34,7 +34,8 @@ class Capture:
     def begin(self, server, *expected):
         self.port += 1
         self.server = server
-        self.next, self.answered = 1000, 5000
+        self.isn = 5000 if self.port % 2 else 0x90000000
+        self.next, self.answered = 1000, self.isn
         self.expected += ["%d %s" % (self.port, probe) for probe in expected]
 
     def segment(self, to_server, flags, seq, ack, payload=b""):
@@ -52,8 +53,8 @@ class Capture:
         self.segment(True, SYN, 1000, 0, data)
         if again is not None:
             self.segment(True, SYN, 1000, 0, again)
-        self.segment(False, SYN | ACK, 5000, 1001 + accepted, reply)
-        self.next, self.answered = 1001 + accepted, 5001 + len(reply)
+        self.segment(False, SYN | ACK, self.isn, 1001 + accepted, reply)
+        self.next, self.answered = 1001 + accepted, self.isn + 1 + len(reply)
         if ack:
             self.segment(True, ACK, self.next, self.answered)
 
@@ -195,6 +196,40 @@ def other_protocols(c):
     c.answer()
 
 
+def no_answer(c, port):
+    """What a client has sent is told although no server has acknowledged it, and however the connection ends."""
+    for last in ("nothing", "reset", "close", "refused", "syn-ack", "resent"):
+        c.begin(port, *HELLO)
+        c.syn()
+        c.send(hello(517))
+        if last == "reset":
+            c.segment(True, RST | ACK, c.next, c.answered)
+        elif last == "close":
+            c.segment(True, FIN | ACK, c.next, c.answered)
+        elif last == "refused":
+            c.segment(False, RST, c.answered, 0)
+        elif last == "syn-ack":
+            c.time += 1_000_000
+            c.segment(False, SYN | ACK, c.isn, 1001)
+            c.segment(True, ACK, c.next, c.answered)
+        elif last == "resent":
+            c.time += 300_000
+            c.next -= len(hello(517))
+            c.send(hello(517))
+
+
+def early_ack(c, port):
+    """An ACK that is captured before what it acknowledges, or is wrong, gives up nothing."""
+    for ahead in (30, len(OTHER), 3000):
+        c.begin(port, *EXCHANGE, "http-request-start GET /other", "http-request-done GET /other")
+        c.syn()
+        c.send(REQUEST)
+        c.answer()
+        c.segment(False, ACK, c.answered, c.next + ahead)
+        c.send(OTHER, 20, (1, 0))
+        c.answer()
+
+
 def flood(c, count):
     """Connections that send what may begin a request, then one that goes on."""
     for n in range(count):
@@ -219,6 +254,9 @@ def main():
         fast_open_others(c)
         for port in (80, 443, 22, ELSEWHERE):
             small_segments(c, port)
+        for port in (443, ELSEWHERE):
+            no_answer(c, port)
+        early_ack(c, 80)
         other_protocols(c)
     with open(sys.argv[1], "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101))

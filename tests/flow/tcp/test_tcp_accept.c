@@ -142,7 +142,7 @@ test_silence_behind_a_repeated_syn_ack_is_longer(void **state)
 	feed(1000 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	feed(MS, A, TCP_ACK, 1001, 5001, 0);
 	tcp_fixture_take_trace(&t);
-	fastpath_finish_frame(&t, 2400 * MS);
+	fastpath_finish_frame(&t, 3700 * MS);
 	expect("");
 	fastpath_finish_frame(&t, 100 * MS);
 	expect(ACCEPTED);
@@ -190,11 +190,41 @@ test_no_syn_ack_behind_one_that_crosses_the_ack_proves_it(void **state)
 	feed(998 * MS, A, TCP_ACK, 1001, 5001, 0);
 	feed(2 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
 	tcp_fixture_take_trace(&t);
-	fastpath_finish_frame(&t, 2400 * MS);
+	fastpath_finish_frame(&t, 3700 * MS);
 	expect("");
 	fastpath_finish_frame(&t, 100 * MS);
 	expect(ACCEPTED);
 	assert_accepted_after(999 * MS);
+}
+
+/* The listener drops the ACK, and its next SYN,ACK comes three seconds after the first. */
+static void
+test_a_syn_ack_behind_one_that_crosses_the_ack_denies_it(void **state)
+{
+	(void)state;
+	feed(0, A, TCP_SYN, 1000, 0, 0);
+	feed(1000 * MS, A, TCP_SYN, 1000, 0, 0);
+	feed(MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(MS, A, TCP_ACK, 1001, 5001, 0);
+	feed(999 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(MS, A, TCP_ACK, 1001, 5001, 0);
+	tcp_fixture_take_trace(&t);
+	fastpath_finish_frame(&t, 1900 * MS);
+	feed(99 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	expect("B:timeout(retransmit) B:retransmit(syn,3)");
+}
+
+/* One that the listener's end sends itself must not move the time of the ACK. */
+static void
+test_a_syn_of_the_listener_changes_no_time(void **state)
+{
+	(void)state;
+	open_client();
+	feed(10 * MS, B, TCP_SYN, 5000, 0, 0);
+	tcp_fixture_take_trace(&t);
+	feed(MS, B, TCP_ACK, 5001, 1001, 20);
+	expect(ACCEPTED);
+	assert_accepted_after(2 * MS);
 }
 
 /* The round trip is longer than the client's timer. */
@@ -354,6 +384,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_again_denies_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_that_crosses_the_ack_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_syn_ack_behind_one_that_crosses_the_ack_proves_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_syn_ack_behind_one_that_crosses_the_ack_denies_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_syn_of_the_listener_changes_no_time, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_for_each_syn_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_copy_of_the_syn_ack_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_data_without_an_answer_deny_it, begin, end),
