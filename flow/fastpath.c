@@ -129,7 +129,13 @@ fastpath_record_udp(struct flow_table *table, const struct flow_lookup *lookup, 
 		    uint64_t now, uint32_t wire)
 {
 	struct record_packet p = {
-	    .now = now, .wire = wire, .sender = lookup->sender, .fresh = peek->payload_wire != 0, .answers = true};
+	    .now = now,
+	    .wire = wire,
+	    .sender = lookup->sender,
+	    .udp = true,
+	    .fresh = peek->payload_wire != 0,
+	    .answers = true,
+	};
 
 	record_apply_packet(&table->records, lookup->record, p);
 }

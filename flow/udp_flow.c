@@ -19,6 +19,7 @@ flow_table_lookup_udp(struct flow_table *table, const struct packet *packet, con
 		record_count_packet(table, flow, packet,
 				    &(struct record_packet){.now = now,
 							    .sender = sender,
+							    .udp = true,
 							    .fresh = packet->payload_wire != 0,
 							    .answers = true});
 	return flow;

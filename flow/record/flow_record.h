@@ -38,6 +38,7 @@ enum record_bit {
 	RECORD_REFUSED_ATTEMPT = 0x2000, /* the reset answered the attempt */
 	RECORD_DOWN = 0x4000,	       /* SCTP: an endpoint has left the association */
 	RECORD_UNREACHED = 0x4000,     /* TCP: an ICMP error has ended the attempt of an endpoint for good */
+	RECORD_EARLY = 0x4000,	       /* UDP: the server's payload may be captured in front of its request */
 	RECORD_HANDSHAKE = 0x8000,     /* handshake_us is known */
 };
 
@@ -55,7 +56,7 @@ struct flow_record {
 	uint32_t rtt_min_us, rtt_max_us, rtt_samples;
 	uint32_t exchanges; /* requests that were answered, and captured in the order in which they were sent */
 	uint32_t answer_max_us; /* until RECORD_SERVER_SENT: from the first packet to `request_us`; 0 in reports */
-	uint32_t request_us;  /* last new byte of the request that waits for its answer */
+	uint32_t request_us;  /* last new byte of the request that waits for its answer; RECORD_EARLY: of the server */
 	uint16_t request_high;
 	uint16_t bits;	      /* enum record_bit */
 	uint8_t flags[2];     /* TCP flags of all segments that each end sent */

@@ -136,6 +136,12 @@ record_take_answer(struct record_table *records, struct flow_record *record, con
 		if ((record->bits & RECORD_FROM_START) != 0)
 			record->first_byte_us = record_us_since_first(record, p->now);
 		record->answer_max_us = 0;
+		if (p->udp && (record->bits & RECORD_WAITS) == 0)
+			record->bits |= RECORD_EARLY;
+	}
+	if (p->udp && (record->bits & RECORD_EARLY) != 0) {
+		record_set_time(&record->request_us, &record->request_high, p->now);
+		return;
 	}
 	if (p->unordered)
 		record->bits &= (uint16_t)~RECORD_WAITS;

@@ -19,6 +19,10 @@
 
 #define RECORD_ACTIVE_MAX 0x1fffffu
 
+/* One direction of a UDP stream may be captured late: interval, in microseconds, in which a datagram of the client
+ * behind one of the server may be the request that the latter has answered. */
+#define RECORD_EARLY_US 1000000u
+
 struct record_name {
 	char from[RECORD_NAME_FROM_SIZE];
 	char name[RECORD_NAME_SIZE];
@@ -49,6 +53,7 @@ struct record_packet {
 	uint32_t wire;	  /* bytes on the wire */
 	unsigned sender;
 	uint8_t flags;	  /* TCP flags */
+	bool udp;	  /* it is a datagram: only its place in the capture shows which request it answers */
 	bool window_closed; /* TCP: the sender's window is closed */
 	bool fresh;	  /* it has payload that was not captured before */
 	bool answers;	  /* fresh, and the sender has received all payload that its peer was captured sending */
@@ -232,14 +237,23 @@ record_us_since_first(const struct flow_record *record, uint64_t now)
 RECORD_INLINE
 record_take_payload(struct record_table *records, struct flow_record *record, struct record_packet p)
 {
+	uint16_t early = p.udp ? RECORD_EARLY : 0;
+
 	if (p.sender == flow_record_client(record)) {
-		if (record_unlikely((record->bits & RECORD_SERVER_SENT) == 0))
-			record->answer_max_us = record_us_since_first(record, p.now);
+		if (record_unlikely((record->bits & (RECORD_SERVER_SENT | early)) != RECORD_SERVER_SENT)) {
+			if ((record->bits & RECORD_SERVER_SENT) == 0)
+				record->answer_max_us = record_us_since_first(record, p.now);
+			else if (record_us_since(record->request_us, record->request_high, p.now) <= RECORD_EARLY_US)
+				return;
+			else
+				record->bits &= (uint16_t)~RECORD_EARLY;
+		}
 		record_set_time(&record->request_us, &record->request_high, p.now);
 		record->bits |= RECORD_WAITS;
 		if (record_unlikely(p.unordered))
 			record->bits &= (uint16_t)~RECORD_WAITS;
-	} else if (record_unlikely((record->bits & (RECORD_WAITS | RECORD_SERVER_SENT)) != RECORD_SERVER_SENT)) {
+	} else if (record_unlikely((record->bits & (RECORD_WAITS | RECORD_SERVER_SENT | early)) !=
+				   RECORD_SERVER_SENT)) {
 		record_take_answer(records, record, &p);
 	}
 }

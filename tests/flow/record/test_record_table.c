@@ -120,6 +120,50 @@ test_a_udp_server_by_its_port(void **state)
 	flow_table_free(table);
 }
 
+/* The queries are captured behind their answers, all with the same ports: two at once, one behind two copies of its
+ * answer after a pause, and one a second behind its answer. */
+static void
+test_udp_answers_captured_early(void **state)
+{
+	(void)state;
+	table_begin(10);
+	for (unsigned i = 0; i < 3; i++) {
+		datagram(i == 2 ? 9 * SECONDS : 100 * MS, answer);
+		if (i == 2)
+			datagram(MS, answer);
+		datagram(MS / 2, query);
+	}
+	datagram(9 * SECONDS, answer);
+	datagram(SECONDS, query);
+	datagram(MS, answer);
+	assert_int_equal(record()->exchanges, 0);
+	assert_int_equal(record()->answer_sum_us, 0);
+	assert_int_equal(record()->answer_max_us, 0);
+	assert_int_equal(flow_record_first_byte_us(record()), RECORD_UNKNOWN_US);
+	assert_int_equal(flow_table_record_totals(table)->answer.sum_us, 0);
+	flow_table_free(table);
+}
+
+/* The capture begins between a query and its answer: a query after more than a second is another one, and from there
+ * what the server sends without one delays nothing. */
+static void
+test_a_udp_query_long_behind_the_first_answer(void **state)
+{
+	(void)state;
+	table_begin(10);
+	datagram(0, answer);
+	datagram(SECONDS + 2000, query);
+	datagram(7 * MS, answer);
+	datagram(MS, answer);
+	datagram(MS, query);
+	datagram(2 * MS, answer);
+	assert_int_equal(record()->exchanges, 2);
+	assert_int_equal(record()->answer_sum_us, 9000);
+	assert_int_equal(record()->answer_max_us, 7000);
+	assert_int_equal(flow_record_first_byte_us(record()), RECORD_UNKNOWN_US);
+	flow_table_free(table);
+}
+
 static void
 test_client_by_ports(void **state)
 {
@@ -145,15 +189,38 @@ test_client_by_ports(void **state)
 	}
 }
 
-/* The query on the fast path; false if it does not take it. */
+/* A datagram on the fast path; false if it does not take it. */
 static bool
-query_on_fast_path(void)
+datagram_on_fast_path(struct datagram d)
 {
-	struct flow_lookup lookup = {.candidate = last, .sender = 0, .key = last->key};
-	struct frame_peek peek = {.payload_wire = query.size};
+	struct flow_lookup lookup = {.candidate = last, .sender = d.from == query.from ? 0 : 1, .key = last->key};
+	struct frame_peek peek = {.payload_wire = d.size};
 
 	flow_lookup_fetch_record(table, &lookup);
-	return fastpath_apply_recorded(table, &lookup, PEEK_UDP, &peek, now, 42 + query.size);
+	return fastpath_apply_recorded(table, &lookup, PEEK_UDP, &peek, now, 42 + d.size);
+}
+
+/* The fast path counts like the slow one: queries behind their answers, then one in front of its own. */
+static void
+test_early_answers_on_the_fast_path(void **state)
+{
+	static const uint64_t pauses[] = {MS, 100 * MS, MS, 9 * SECONDS, MS, 2 * SECONDS};
+
+	(void)state;
+	table_begin(10);
+	datagram(0, answer);
+	for (unsigned i = 0; i < sizeof pauses / sizeof pauses[0]; i++) {
+		now += pauses[i];
+		assert_true(datagram_on_fast_path(i % 2 == 0 ? query : answer));
+	}
+	assert_int_equal(record()->exchanges, 0);
+	now += 2 * SECONDS;
+	assert_true(datagram_on_fast_path(query));
+	now += 5 * MS;
+	assert_true(datagram_on_fast_path(answer));
+	assert_int_equal(record()->exchanges, 1);
+	assert_int_equal(record()->answer_max_us, 5000);
+	flow_table_free(table);
 }
 
 /* Records are kept from now on: the first packet goes the slow path, which knows its interface, also if a timer of the
@@ -173,9 +240,9 @@ test_the_first_packet_of_a_late_record(void **state)
 			flow_table_run_timers(table, now);
 			assert_int_equal(record()->wire[0] + record()->wire[1], 0);
 		}
-		assert_false(query_on_fast_path());
+		assert_false(datagram_on_fast_path(query));
 		datagram(0, query);
-		assert_true(query_on_fast_path());
+		assert_true(datagram_on_fast_path(query));
 		assert_int_equal(record()->wire[0], 2 * 72);
 		assert_string_equal(flow_record_interface(table, record()), "eth0");
 		flow_table_free(table);
@@ -453,6 +520,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_a_udp_stream),
 	    cmocka_unit_test(test_a_udp_server_by_its_port),
+	    cmocka_unit_test(test_udp_answers_captured_early),
+	    cmocka_unit_test(test_a_udp_query_long_behind_the_first_answer),
+	    cmocka_unit_test(test_early_answers_on_the_fast_path),
 	    cmocka_unit_test(test_client_by_ports),
 	    cmocka_unit_test(test_the_first_packet_of_a_late_record),
 	    cmocka_unit_test(test_an_evicted_connection),
