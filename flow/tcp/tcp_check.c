@@ -155,6 +155,28 @@ tcp_seq_is_unsent_ack(struct flow_table *table, const struct flow *flow, unsigne
 	return unsent != NULL && unsent->valid && !unsent->refuted && unsent->ack == seq;
 }
 
+bool
+tcp_ack_is_early(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t *ack)
+{
+	const struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));
+	const struct tcp_unsent_ack *unsent = pair == NULL ? NULL : &pair->end[endpoint].unsent;
+
+	if (unsent == NULL || !unsent->valid || unsent->own != flow->tcp[endpoint].segments_sent)
+		return false;
+	*ack = unsent->ack;
+	return true;
+}
+
+bool
+tcp_ack_was_early(struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
+	uint32_t ack;
+
+	return ((peer->flags & TCP_EP_FIN_SENT) != 0 || e->fin_unproven) &&
+	       tcp_ack_is_early(table, flow, endpoint, &ack) && ack == peer->nxt;
+}
+
 /* Whether the endpoint accepts a RST at once; a RST that is merely in the window is answered with a challenge ACK. */
 static bool
 tcp_rst_is_acceptable(const struct tcp_arrival *a)

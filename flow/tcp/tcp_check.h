@@ -38,6 +38,14 @@ tcp_timestamp_is_old(const struct tcp_endpoint *e, const struct tcp_layer *t)
 /* Whether `seq` is what endpoint number `endpoint` last acknowledged beyond what its peer was captured sending. */
 bool tcp_seq_is_unsent_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t seq);
 
+/* Whether the latest segment of the endpoint acknowledges bytes beyond what its peer was captured sending before it.
+ * Then `ack` is the number: what the peer sends up to there may be captured late.  A lower ACK denies it. */
+bool tcp_ack_is_early(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t *ack);
+
+/* Whether that number is the end of what its peer has sent by now, which was thus captured behind its ACK; and the peer
+ * has sent a FIN, or the endpoint one that this proves. */
+bool tcp_ack_was_early(struct flow_table *table, const struct flow *flow, unsigned endpoint);
+
 /* Stores the numbers of a segment that `ctx->ep` ignores. */
 void tcp_store_ignored(struct tcp_segment_ctx *ctx);
 

@@ -48,15 +48,12 @@ static bool
 tcp_payload_is_late(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t end)
 {
 	const struct tcp_endpoint *peer = &flow->tcp[1 - endpoint];
-	const struct tcp_loss_pair *pair;
+	uint32_t ack;
 
 	if (peer->segments_sent == 0)
 		return false;
-	if (!tcp_seq_before(peer->last_ack_sent, end))
-		return true;
-	pair = loss_pool_find(flow_table_tcp_pools(table), flow_cold(table, flow));
-	return pair != NULL && pair->end[1 - endpoint].unsent.valid &&
-	       !tcp_seq_before(pair->end[1 - endpoint].unsent.ack, end);
+	return !tcp_seq_before(peer->last_ack_sent, end) ||
+	       (tcp_ack_is_early(table, flow, 1 - endpoint, &ack) && !tcp_seq_before(ack, end));
 }
 
 /* Counts a segment of `endpoint` in the record, which has begun.  `bytes`: payload bytes sent before. */

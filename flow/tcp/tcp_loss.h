@@ -31,6 +31,7 @@ struct tcp_ignored {
 struct tcp_unsent_ack {
 	uint32_t ack;
 	uint32_t segments; /* segments that its peer had sent by then */
+	uint32_t own;	   /* segments that the endpoint had sent by then, with this one */
 	bool valid;
 	bool refuted;	   /* its peer has sent segments since, and none behind such a number */
 };

@@ -224,6 +224,27 @@ tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 		tcp_loss_set_deferred_fin(ctx->table, ctx->flow, ctx->endpoint, t->tsval, t->tsecr);
 }
 
+/* The endpoint was captured acknowledging exactly what its peer has sent by now, so it has received that; a FIN with
+ * this ACK number is proved. */
+static __attribute__((noinline)) void
+tcp_received_behind_its_ack(struct tcp_segment_ctx *ctx)
+{
+	struct tcp_endpoint *e = ctx->ep;
+
+	e->rcv_nxt = e->last_ack_sent = ctx->peer->nxt;
+	if (tcp_fin_ack_is_deferred(e)) { /* no data has reset it: it has acknowledged them */
+		e->slow_reasons &= (uint8_t)~TCP_SLOW_FIN_ACK_DEFERRED;
+		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
+	}
+	if ((ctx->peer->flags & TCP_EP_FIN_SENT) != 0) {
+		tcp_apply_input(ctx, TCP_INPUT_RECV_FIN);
+		e->slow_reasons &= (uint8_t)~TCP_SLOW_FIN_DEFERRED;
+		tcp_loss_clear_deferred_fin(ctx->table, ctx->flow, ctx->endpoint);
+	}
+	if (e->fin_unproven)
+		tcp_prove_fin(ctx);
+}
+
 static void
 tcp_received_rst_behind_ack(struct tcp_segment_ctx *ctx)
 {
@@ -373,8 +394,12 @@ tcp_process_accepted(struct tcp_segment_ctx *ctx)
 		return;
 	default:
 		tcp_received_synchronized(ctx);
-		return;
+		break;
 	}
+	if ((ctx->header->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK && !tcp_ack_is_deferred(ctx->ep) &&
+	    (ctx->payload_len != 0 || (ctx->header->flags & TCP_FIN) != 0) &&
+	    tcp_ack_was_early(ctx->table, ctx->flow, ctx->endpoint))
+		tcp_received_behind_its_ack(ctx);
 }
 
 enum anomaly

@@ -268,7 +268,7 @@ tcp_unsent_ack_is_confirmed(const struct tcp_segment_ctx *ctx)
 
 	last->refuted |= last->valid && !silent && tcp_seq_before(peer->nxt, last->ack);
 	confirmed = silent && !last->refuted && tcp_seq_before(last->ack, ack);
-	*last = (struct tcp_unsent_ack){ack, peer->segments_sent, true, last->refuted};
+	*last = (struct tcp_unsent_ack){ack, peer->segments_sent, ctx->ep->segments_sent, true, last->refuted};
 	return confirmed;
 }
 
@@ -575,6 +575,18 @@ tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
 	}
 }
 
+/* The peer was captured acknowledging exactly what the endpoint has sent by now: this direction is captured late. */
+static __attribute__((noinline)) void
+tcp_sent_behind_its_ack(struct tcp_segment_ctx *ctx)
+{
+	struct tcp_endpoint *e = ctx->ep;
+
+	e->una = e->nxt;
+	tcp_rtt_cancel(e);
+	if ((e->flags & TCP_EP_FIN_SENT) != 0 && (e->slow_reasons & TCP_SLOW_FIN_DEFERRED) == 0)
+		tcp_apply_input(ctx, TCP_INPUT_RECV_ACK_OF_FIN);
+}
+
 static void
 tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 {
@@ -589,6 +601,7 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 	tcp_sent_apply_fin_ack(ctx);
 	tcp_sent_after_unproven_fin(ctx);
 	if (tcp_sent_fin_is_unproven(ctx)) {
+		(void)tcp_unsent_ack_is_confirmed(ctx);
 		e->fin_unproven = true;
 		e->slow_reasons |= TCP_SLOW_UNDECIDED;
 		length = ctx->payload_len;
@@ -603,6 +616,8 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 		tcp_sent_sequence_space(ctx, length);
 	if ((e->flags & TCP_EP_FIN_SENT) != 0)
 		tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
+	if (length != 0 && tcp_ack_was_early(ctx->table, ctx->flow, 1 - ctx->endpoint))
+		tcp_sent_behind_its_ack(ctx);
 }
 
 /* --- segments of another sender --- */

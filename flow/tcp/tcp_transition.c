@@ -5,6 +5,7 @@
  */
 #include "flow/tcp/tcp_transition.h"
 
+#include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_fastpath.h"
 #include "flow/tcp/tcp_loss.h"
 
@@ -166,6 +167,15 @@ tcp_transition_apply_received(const struct tcp_transition_step *step)
 		tcp_transition_receive_fin(step);
 }
 
+/* Whether `to` was captured acknowledging the FIN before (tcp_ack_was_early()). */
+static bool
+tcp_transition_is_late(const struct tcp_transition_step *step)
+{
+	uint32_t ack;
+
+	return step->s->fin && tcp_ack_is_early(step->table, step->flow, 1 - step->sender, &ack);
+}
+
 bool
 tcp_apply_transition(struct flow_table *table, struct flow *flow, unsigned sender,
 		     const struct tcp_transition_segment *s, uint64_t now)
@@ -183,7 +193,7 @@ tcp_apply_transition(struct flow_table *table, struct flow *flow, unsigned sende
 	bool unchanged;
 
 	if (!tcp_transition_states_match(step.from, step.to, s) || !tcp_transition_segment_fits(&step) ||
-	    tcp_transition_data_is_unanswered(&step))
+	    tcp_transition_data_is_unanswered(&step) || tcp_transition_is_late(&step))
 		return false;
 	flow->last_seen = now;
 	unchanged = tcp_ack_is_deferred(step.to);

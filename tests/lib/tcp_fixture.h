@@ -71,7 +71,7 @@ tcp_fixture_feed_segment(struct tcp_fixture *f, unsigned from, uint8_t flags, ui
 	struct flow_key key;
 	struct flow *flow;
 	unsigned sender;
-	bool needed;
+	bool ignored, needed;
 
 	p.ip.version = 4;
 	memcpy(p.ip.src, addr[from], 16);
@@ -89,9 +89,10 @@ tcp_fixture_feed_segment(struct tcp_fixture *f, unsigned from, uint8_t flags, ui
 	flow = flow_table_lookup_tcp(f->flows, &p, &key, flow_key_hash(f->flows, &key), sender, f->ctx.now);
 	if (flow == NULL)
 		return false;
+	ignored = tcp_segment_check(f->flows, flow, 1 - sender, &p) != ANOMALY_NONE;
 	tcp_segment_sent(f->flows, flow, sender, &p, f->ctx.now, &events);
 	f->ctx.flow = flow;
-	needed = app_flow_feed(f->app_flows, f->flows, &p, sender, &f->ctx);
+	needed = ignored || app_flow_feed(f->app_flows, f->flows, &p, sender, &f->ctx);
 	events.count = 0;
 	tcp_segment_received(f->flows, flow, 1 - sender, &p, f->ctx.now, &events);
 	return needed;

@@ -229,6 +229,34 @@ test_requests_captured_late(void **state)
 	assert_int_equal(record()->answer_max_us, 7000);
 }
 
+/* An ACK of more than was sent, whether its receiver must refuse it or the window allows it: the next segment of its
+ * sender denies it, and later requests and answers have their times. */
+static void
+test_a_stray_ack_delays_no_request(void **state)
+{
+	static const uint32_t beyond[] = {500, 5000, 100000};
+
+	(void)state;
+	for (unsigned from = A; from <= B; from++) {
+		for (unsigned k = 0; k < sizeof beyond / sizeof beyond[0]; k++) {
+			open_connection();
+			feed(MS, segment_data(A, 1001, 5001, 100));
+			feed(MS, segment_data(B, 5001, 1101, 500));
+			feed(MS, segment_empty(A, TCP_ACK, 1101, 5501));
+			feed(MS, from == A ? segment_empty(A, TCP_ACK, 1101, 5501 + beyond[k]) :
+					     segment_empty(B, TCP_ACK, 5501, 1101 + beyond[k]));
+			feed(MS, segment_empty(A, TCP_ACK, 1101, 5501));
+			feed(MS, segment_empty(B, TCP_ACK, 5501, 1101));
+			feed(MS, segment_data(A, 1101, 5501, 100));
+			feed(7 * MS, segment_data(B, 5501, 1201, 500));
+			assert_int_equal(record()->exchanges, 2);
+			assert_int_equal(record()->answer_max_us, 7000);
+			end(NULL);
+			begin(NULL);
+		}
+	}
+}
+
 /* Answers captured behind the ACK of them. */
 static void
 test_answers_captured_late(void **state)
@@ -826,6 +854,7 @@ main(void)
 	    scenario(test_a_very_late_answer),
 	    scenario(test_requests_captured_late),
 	    scenario(test_answers_captured_late),
+	    scenario(test_a_stray_ack_delays_no_request),
 	    scenario(test_time_stamps_that_decrease),
 	    scenario(test_zero_windows),
 	    scenario(test_a_window_that_is_never_opened_again),

@@ -387,6 +387,27 @@ test_ack_of_bytes_that_were_not_sent(void **state)
 	}
 }
 
+/* An ACK beyond the window of its sender is refused: it makes nothing late. */
+static void
+test_refused_ack(void **state)
+{
+	(void)state;
+	for (unsigned from = CLIENT; from <= SERVER; from++) {
+		tcp.port[CLIENT]++;
+		calls = (struct calls){.done = false};
+		tcp_fixture_handshake(&tcp);
+		feed(CLIENT, TCP_ACK, 10);
+		feed(SERVER, TCP_ACK, 10);
+		tcp.next[from] += 100000;
+		feed(1 - from, TCP_ACK, 0);
+		tcp.next[from] -= 100000;
+		feed(from, TCP_ACK, 10);
+		assert_false(calls.late);
+		feed(1 - from, TCP_ACK, 10);
+		assert_false(calls.late);
+	}
+}
+
 static void
 test_datagram_cut_by_the_snapshot_length(void **state)
 {
@@ -441,6 +462,7 @@ main(void)
     TEST(test_mid_stream_of_other_numbers),
 	    TEST(test_untraced),
 	    TEST(test_ack_of_bytes_that_were_not_sent),
+	    TEST(test_refused_ack),
 	    TEST(test_datagram_cut_by_the_snapshot_length),
 	    TEST(test_memory_is_bounded),
 	    TEST(test_workers_share_limits),

@@ -881,6 +881,85 @@ test_a_forged_syn_does_not_keep_a_connection_slow(void **state)
 	expect("");
 }
 
+/* A closes and B at once; `late` is captured behind what the other has sent. */
+static void
+close_with_late(unsigned late)
+{
+	open_connection();
+	if (late == A) {
+		feed(B, TCP_FIN | TCP_ACK, 5001, 1002, 0);
+		expect("");
+		feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+		feed(A, TCP_ACK, 1002, 5002, 0);
+		return;
+	}
+	feed(A, TCP_FIN | TCP_ACK, 1001, 5001, 0);
+	feed(A, TCP_ACK, 1002, 5002, 0);
+	expect("A:ESTABLISHED>FIN_WAIT_1 B:ESTABLISHED>CLOSE_WAIT");
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1002, 0);
+}
+
+static void
+test_fins_captured_behind_the_ack_of_them(void **state)
+{
+	(void)state;
+	close_with_late(A);
+	expect("A:ESTABLISHED>FIN_WAIT_1 A:FIN_WAIT_1>FIN_WAIT_2 B:ESTABLISHED>CLOSE_WAIT B:CLOSE_WAIT>LAST_ACK "
+	       "A:FIN_WAIT_2>TIME_WAIT B:LAST_ACK>CLOSED");
+	begin_again();
+	close_with_late(B);
+	expect("B:CLOSE_WAIT>LAST_ACK B:LAST_ACK>CLOSED A:FIN_WAIT_1>FIN_WAIT_2 "
+	       "A:FIN_WAIT_2>TIME_WAIT");
+}
+
+/* B answers and closes; the capture has the request behind the answer. */
+static void
+test_a_request_captured_behind_an_answer_with_fin(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1101, 50);
+	expect("");
+	feed(A, TCP_ACK, 1001, 5001, 100);
+	expect("B:ESTABLISHED>FIN_WAIT_1");
+	feed(A, TCP_FIN | TCP_ACK, 1101, 5052, 0);
+	feed(B, TCP_ACK, 5052, 1102, 0);
+	expect("A:ESTABLISHED>CLOSE_WAIT A:CLOSE_WAIT>LAST_ACK B:FIN_WAIT_1>FIN_WAIT_2 B:FIN_WAIT_2>TIME_WAIT "
+	       "A:LAST_ACK>CLOSED");
+	assert_int_equal(t.flow->tcp[A].bytes, 100);
+	assert_int_equal(t.flow->tcp[B].bytes, 50);
+}
+
+/* The whole of A is captured behind the whole of B, which acknowledges A's FIN at the end. */
+static void
+test_a_direction_captured_behind_the_other(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1101, 50);
+	feed(B, TCP_ACK, 5052, 1102, 0);
+	expect("B:ESTABLISHED>FIN_WAIT_1");
+	feed(A, TCP_ACK, 1001, 5001, 100);
+	feed(A, TCP_FIN | TCP_ACK, 1101, 5052, 0);
+	assert_int_equal(t.flow->tcp[A].state, TCP_STATE_CLOSED);
+	assert_int_equal(t.flow->tcp[B].state, TCP_STATE_TIME_WAIT);
+}
+
+/* A FIN whose ACK number is none of the ends of A's segments stays unproven. */
+static void
+test_a_fin_with_an_ack_inside_a_later_segment(void **state)
+{
+	(void)state;
+	open_connection();
+	feed(B, TCP_FIN | TCP_ACK, 5001, 1101, 0);
+	feed(A, TCP_ACK, 1001, 5001, 90);
+	feed(A, TCP_ACK, 1091, 5001, 90);
+	expect("");
+	feed(B, TCP_ACK, 5001, 1181, 10);
+	assert_false(t.flow->tcp[B].fin_unproven);
+	expect("");
+}
+
 static void
 test_a_refuted_fin_leaves_the_pending_syn(void **state)
 {
@@ -1079,6 +1158,10 @@ main(void)
 		all(test_a_repeated_fin_does_not_raise_the_timestamp),
 		all(test_a_forged_syn_does_not_keep_a_connection_slow),
 		all(test_a_forged_fin_does_not_keep_a_connection_slow),
+		all(test_fins_captured_behind_the_ack_of_them),
+		all(test_a_request_captured_behind_an_answer_with_fin),
+		all(test_a_direction_captured_behind_the_other),
+		all(test_a_fin_with_an_ack_inside_a_later_segment),
 		all(test_a_refuted_fin_leaves_the_pending_syn),
 		all(test_a_loss_before_missing_frames),
 		all(test_lost_windows_in_both_directions),
