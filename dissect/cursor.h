@@ -204,6 +204,28 @@ slice_word(struct slice s, uint32_t offset)
 	return le64toh(raw);
 }
 
+/* A hash of the first `n` bytes, at least 8: a sum over words, so that the processor computes them side by side. */
+static inline uint64_t
+slice_hash(struct slice s, uint32_t n)
+{
+	uint64_t sum = 0, word, number = n;
+	uint32_t at = 0;
+
+	if (!slice_has(s, 0, n) || n < sizeof word)
+		return 0;
+	for (;;) {
+		memcpy(&word, s.at + at, sizeof word);
+		word = (le64toh(word) ^ number) * 0x9e3779b97f4a7c15u;
+		sum += word ^ word >> 32;
+		if (at == n - sizeof word)
+			return sum;
+		number += 0xd6e8feb86659fd93u;
+		at += (uint32_t)sizeof word;
+		if (at > n - sizeof word)
+			at = n - (uint32_t)sizeof word;
+	}
+}
+
 /* Copies `n` bytes in wire order; bytes beyond the end of the slice are 0. */
 static inline void
 slice_copy(struct slice s, uint32_t offset, void *to, uint32_t n)

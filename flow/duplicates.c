@@ -106,7 +106,8 @@ print_from_packet(const struct packet *packet, const struct flow_key *key, unsig
 	} else if (packet->transport == TRANSPORT_UDP && packet->inner == INNER_NONE) {
 		print.sum = packet->udp.checksum;
 		print.content = print_udp(print_flow(ends, key, sender, print.ident),
-					  cursor_captured_slice(&packet->payload), packet->payload_wire);
+					  key, print.sum, cursor_captured_slice(&packet->payload),
+					  packet->payload_wire);
 	} else {
 		print.content = print_payload(packet);
 		print_sender(&print, ip->src);

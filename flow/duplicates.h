@@ -160,10 +160,23 @@ print_tcp_rest(uint8_t flags, uint16_t window, uint32_t payload)
 	return (uint64_t)window << 48 | (uint64_t)flags << 40 | payload;
 }
 
-/* Length, and four words of the payload, from its beginning to its end: of DNS the id, of QUIC and others that encrypt
- * the end tells two apart.  The rest is in the checksum. */
+/* A datagram whose checksum does not tell its payload: it has none, or it is of DNS and the interface of its sender has
+ * not computed it yet.  A sender of DNS has many messages of one length, and of mDNS of one id. */
+static inline bool
+print_needs_payload(const struct flow_key *key, uint16_t sum)
+{
+	enum { DNS = 53, MDNS = 5353, LLMNR = 5355 };
+	unsigned a = key->port[0], b = key->port[1];
+
+	return sum == 0 || a == DNS || b == DNS || a == MDNS || b == MDNS || a == LLMNR || b == LLMNR;
+}
+
+#define PRINT_PAYLOAD_BYTES 512u
+
+/* Length, and four words of the payload, from its beginning to its end: the end tells two apart that are encrypted.
+ * The rest is in the checksum; if that does not tell, the beginning is hashed. */
 static inline uint32_t
-print_udp(uint64_t flow, struct slice payload, uint32_t payload_wire)
+print_udp(uint64_t flow, const struct flow_key *key, uint16_t sum, struct slice payload, uint32_t payload_wire)
 {
 	enum { WORD = 8 };
 	uint64_t word = 0;
@@ -174,6 +187,8 @@ print_udp(uint64_t flow, struct slice payload, uint32_t payload_wire)
 		return (uint32_t)print_mix(flow + print_part(word, 1), payload_wire);
 	}
 	last = payload.len - WORD;
+	if (print_needs_payload(key, sum))
+		flow += slice_hash(payload, payload.len < PRINT_PAYLOAD_BYTES ? payload.len : PRINT_PAYLOAD_BYTES);
 	return (uint32_t)print_mix(flow + print_part(slice_word(payload, 0), 1) +
 					   print_part(slice_word(payload, last / 3), 2) +
 					   print_part(slice_word(payload, last - last / 3), 3) +
@@ -239,7 +254,7 @@ print_from_peek(struct packet_print *print, const struct frame *frame, const str
 	print->fragment = false;
 	if (kind == PEEK_UDP) {
 		print->sum = peek->checksum;
-		print->content = print_udp(flow, peek->payload, peek->payload_wire);
+		print->content = print_udp(flow, key, print->sum, peek->payload, peek->payload_wire);
 	} else {
 		print->sum = slice_u16(peek_tcp_header(peek), 16);
 		rest = print_tcp_rest(slice_u8(peek_tcp_header(peek), 13), peek->window, peek->payload_wire);

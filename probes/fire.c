@@ -50,7 +50,7 @@ struct firing_sequences {
 struct handshake_headers {
 	uint64_t cid;  /* the receiver's connection id, 0 not in use */
 	uint64_t time; /* packet time at which it was captured, ns */
-	uint64_t ts;   /* its time stamp, ns since the epoch */
+	struct pktinfo pkt; /* without pkt_data */
 	struct ipinfo ip;
 	struct tcpinfo tcp;
 	uint8_t header[TCP_HEADER_MAX]; /* tcp.tcp_hdr points to it */
@@ -119,6 +119,7 @@ struct emitter {
 	struct connrec cr;
 
 	struct handshake_headers *syn_acks, *acks; /* HANDSHAKE_SLOTS of each, by connection id */
+	struct handshake_headers lost;		   /* of a segment that is in none */
 	struct firing_sequences *sequences; /* NULL: this is the only emitter */
 	uint64_t own_sequence[PROBE_COUNT]; /* without `sequences`: firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	    /* since the start */
@@ -866,7 +867,8 @@ emitter_save_headers(struct emitter *e, struct handshake_headers *saved, uint64_
 
 	saved->cid = cid;
 	saved->time = e->now;
-	saved->ts = e->packet->frame->ts;
+	saved->pkt = *emitter_pktinfo(e);
+	saved->pkt.pkt_data = args_pointer(NULL);
 	saved->ip = *emitter_ipinfo(e);
 	saved->tcp = *emitter_tcpinfo(e);
 	memset(saved->header, 0, sizeof saved->header);
@@ -892,14 +894,15 @@ emitter_save_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
 		emitter_save_headers(e, &e->acks[cid % HANDSHAKE_SLOTS], cid);
 }
 
-/* With the time stamp of the segment that was saved. */
+/* The packet that shows that the segment was accepted, with the time stamp of the segment; the segment itself if no
+ * packet does. */
 static const struct pktinfo *
-emitter_saved_pktinfo(struct emitter *e, uint64_t ts)
+emitter_saved_pktinfo(struct emitter *e, const struct handshake_headers *saved)
 {
-	const struct pktinfo *pkt = emitter_pktinfo(e);
-
-	e->pkt.pkt_ts = ts;
-	return pkt;
+	if (emitter_pktinfo(e) == NULL)
+		e->pkt = saved->pkt;
+	e->pkt.pkt_ts = saved->pkt.pkt_ts;
+	return &e->pkt;
 }
 
 /* As it was established, although the segment that proves that may have changed it again. */
@@ -922,7 +925,7 @@ build_established(struct firing *f, unsigned position)
 	const struct handshake_headers *saved = f->detail;
 
 	switch (position) {
-	case 0: return emitter_saved_pktinfo(f->emitter, saved->ts);
+	case 0: return emitter_saved_pktinfo(f->emitter, saved);
 	case 1: return emitter_event_csinfo(f);
 	case 2: return &saved->ip;
 	case 3: return emitter_tcpsinfo_established(f);
@@ -946,6 +949,15 @@ emit_established(struct firing *f, struct handshake_headers *saved, const struct
 		e->pkt.pkt_ts = e->packet->frame->ts;
 }
 
+/* Another handshake has taken the place of the segment: nothing of it is known but the time. */
+static struct handshake_headers *
+emitter_lost_headers(struct emitter *e, uint64_t ts)
+{
+	memset(&e->lost, 0, sizeof e->lost);
+	e->lost.time = e->lost.pkt.pkt_ts = ts;
+	return &e->lost;
+}
+
 /* Headers and time are those of the SYN,ACK, even if the segment that shows its acceptance comes later. */
 static void
 emit_tcp_connect_established(struct emitter *e, const struct flow *flow, unsigned endpoint)
@@ -957,6 +969,8 @@ emit_tcp_connect_established(struct emitter *e, const struct flow *flow, unsigne
 	emitter_begin_firing(e, &f, PROBE_TCP_CONNECT_ESTABLISHED, flow, endpoint);
 	if (saved->cid == cid)
 		emit_established(&f, saved, NULL);
+	else if (e->packet == NULL)
+		emit_established(&f, emitter_lost_headers(e, f.ts), NULL);
 	else
 		emit_firing(&f, build_tcp);
 }
@@ -973,6 +987,8 @@ emit_tcp_accept_established(struct emitter *e, const struct flow *flow, const st
 	f.ts = event->ts;
 	if (saved->cid == cid && saved->time == event->ts)
 		emit_established(&f, saved, &event->tcp_after);
+	else if (e->packet == NULL)
+		emit_established(&f, emitter_lost_headers(e, f.ts), &event->tcp_after);
 	else
 		emit_firing(&f, build_tcp);
 }

@@ -10,6 +10,9 @@
 
 _Static_assert(FIRST_BYTES_MAX <= UINT16_MAX, "offsets have 16 bits");
 
+/* Entries that are looked at to displace one. */
+#define FIRST_BYTES_TRIES 16u
+
 struct first_bytes_pool {
 	struct first_bytes *entries;
 	uint8_t *bytes;		     /* FIRST_BYTES_MAX of each entry */
@@ -144,6 +147,20 @@ first_bytes_find(struct first_bytes_pool *pool, const struct flow *flow, uint64_
 	return NULL;
 }
 
+/* The oldest, but rather one of a connection that is not opened: SYNs with data cost nobody anything. */
+static struct first_bytes *
+first_bytes_least(const struct first_bytes_pool *pool)
+{
+	uint32_t number = pool->oldest;
+
+	for (unsigned tries = 0; number != 0 && tries < FIRST_BYTES_TRIES; tries++) {
+		if (first_bytes_has_syn_data(&pool->entries[number - 1]))
+			return &pool->entries[number - 1];
+		number = pool->entries[number - 1].newer;
+	}
+	return &pool->entries[pool->oldest - 1];
+}
+
 static struct first_bytes *
 first_bytes_take_entry(struct first_bytes_pool *pool)
 {
@@ -152,7 +169,7 @@ first_bytes_take_entry(struct first_bytes_pool *pool)
 	if (pool->free_head == 0 && pool->high_water < FIRST_BYTES_CONNECTIONS)
 		return &pool->entries[pool->high_water++];
 	if (pool->free_head == 0) {
-		first = &pool->entries[pool->oldest - 1];
+		first = first_bytes_least(pool);
 		pool->streams->counters.unkept += first->count;
 		first_bytes_drop(pool, first);
 	}

@@ -14,11 +14,15 @@ tcp_flow_expire_deferred(struct flow_table *table, struct flow *flow, uint64_t n
 	unsigned endpoint;
 
 	for (endpoint = 0; endpoint < 2; endpoint++) {
-		const struct tcp_endpoint *e = &flow->tcp[endpoint];
+		struct tcp_endpoint *e = &flow->tcp[endpoint];
 
 		if ((e->slow_reasons & TCP_SLOW_DEFERRED) == 0 || e->wait_until > now ||
 		    (tcp_ack_is_deferred(e) && tcp_deferred_ack_is_tested(table, flow, endpoint)))
 			continue;
+		if (tcp_syn_ack_is_deferred(e) && tcp_syn_ack_is_unanswered(table, flow, endpoint)) {
+			e->wait_until = UINT64_MAX;
+			continue;
+		}
 		tcp_apply_deferred(table, flow, endpoint, e->wait_until, events);
 		arrived = true;
 	}

@@ -6,8 +6,8 @@
 #define TCP_DEFERRAL_MAX_NS (NANOSECONDS / 4)
 
 /* Longest wait for the answer to a SYN,ACK: the first retransmission timeout (RFC 6298), after which an endpoint that
- * did not receive the SYN,ACK repeats its SYN. */
-#define TCP_SYN_ACK_DEFERRAL_NS NANOSECONDS
+ * did not receive the SYN,ACK repeats its SYN, and a peer that has no ACK its SYN,ACK; and a quarter, as below. */
+#define TCP_SYN_ACK_DEFERRAL_NS (NANOSECONDS / 4 * 5)
 
 /* Wait for another SYN,ACK: the first retransmission timeout (RFC 6298) and a quarter, because kernels run this timer
  * late, and hosts send with delay.  For each SYN,ACK again, up to TCP_ACK_DEFERRALS_MAX of them, which may have come
@@ -287,20 +287,23 @@ tcp_drop_deferred_ack(struct flow_table *table, struct flow *flow, unsigned endp
 	e->rcv_nxt = e->last_ack_sent;
 }
 
-/* Transmissions of what the endpoint must acknowledge; those before the ACK, in a SYN, were answered by the SYN,ACK. */
+/* Transmissions of what the endpoint must acknowledge, since its first SYN,ACK: that has answered those in a SYN. */
 static struct send_log_result
 tcp_find_behind_deferred_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint)
 {
 	struct tcp_pools *pools = flow_table_tcp_pools(table);
-	uint32_t acked_us = (uint32_t)(tcp_deferred_ack_time(table, flow, endpoint) / 1000);
-	struct send_log_result sent;
+	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
+	struct send_log_result sent, answer;
 
-	if (flow->tcp[1 - endpoint].nxt == flow->tcp[endpoint].last_ack_sent)
+	if (peer->nxt == e->last_ack_sent)
 		return (struct send_log_result){.found = false};
 	pools->search_left = SEND_LOG_SEARCHES_MAX;
-	sent = send_log_search(pools, &flow->tcp[1 - endpoint], flow->tcp[endpoint].last_ack_sent);
-	sent.found = sent.found && !tcp_seq_before(sent.last_us, acked_us);
-	if (sent.found && tcp_seq_before(sent.first_us, acked_us))
+	sent = send_log_search(pools, peer, e->last_ack_sent);
+	answer = send_log_search(pools, e, e->iss);
+	if (!sent.found || !answer.found)
+		return sent;
+	sent.found = !tcp_seq_before(sent.last_us, answer.first_us);
+	if (tcp_seq_before(sent.first_us, answer.first_us))
 		sent.count = 1; /* at least */
 	return sent;
 }
@@ -333,6 +336,12 @@ tcp_apply_deferred_ack(struct flow_table *table, struct flow *flow, unsigned end
 		tcp_drop_deferred_ack(table, flow, endpoint);
 }
 
+bool
+tcp_syn_ack_is_unanswered(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
+{
+	return tcp_retransmits(table, flow, 1 - endpoint) != 0;
+}
+
 void
 tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoint, uint64_t ts,
 		   struct flow_events *events)
@@ -343,7 +352,8 @@ tcp_apply_deferred(struct flow_table *table, struct flow *flow, unsigned endpoin
 	tcp_apply_deferred_ack(table, flow, endpoint, ts, events);
 	reasons = e->slow_reasons & TCP_SLOW_DEFERRED;
 	e->slow_reasons &= (uint8_t)~TCP_SLOW_DEFERRED;
-	if ((reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_SENT) {
+	if ((reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_SENT &&
+	    !tcp_syn_ack_is_unanswered(table, flow, endpoint)) {
 		flow_events_add(events, EVENT_TCP_CONNECT_ESTABLISHED, endpoint, ts);
 		tcp_change_state(table, flow, endpoint, TCP_INPUT_RECV_SYN_ACK, ts, events);
 	}

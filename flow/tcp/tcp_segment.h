@@ -108,6 +108,10 @@ void tcp_accept_deferred_ack(struct tcp_segment_ctx *ctx);
 /* The endpoint has dropped the deferred ACK, and what followed it. */
 void tcp_drop_deferred_ack(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
+/* Whether the SYN,ACK to the endpoint was sent again: its sender has no ACK, so that the endpoint has probably not
+ * accepted it. */
+bool tcp_syn_ack_is_unanswered(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
+
 /* Whether a deferred ACK takes effect if nothing more is captured: the endpoint has not left data unanswered. */
 bool tcp_deferred_ack_counts(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now);
 

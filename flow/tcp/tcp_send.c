@@ -114,6 +114,9 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 				    0u :
 				    flow_cold_wscale(flow_cold(ctx->table, ctx->flow), ctx->endpoint) & 15u;
 	}
+	/* Late, or forged: its numbers are old. */
+	if (answers && tcp_state_is_synchronized((enum tcp_state)e->state) && tcp_seq_before(t->ack, e->rcv_nxt))
+		return;
 	e->wnd = t->window; /* the window in a SYN is never scaled */
 	/* The ACK goes on waiting, until the next SYN,ACK would come. */
 	if (tcp_ack_is_deferred(e))

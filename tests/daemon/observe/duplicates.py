@@ -5,7 +5,7 @@
 The traffic of each BASE (IPv4 with identifications, IPv4 without, IPv6; each with and without TCP timestamps): a
 connection with a lost segment, duplicate ACKs and a fast retransmission; a DNS query; an echo; two datagrams with the same bytes,
 which an application sends back to back.  BASE.pcap has it once, BASE-KIND.pcap with duplicates.
-ipv4-constant.pcap: of ends that use one identification for all packets."""
+ipv4-constant.pcap: of ends that use one identification for all packets.  queries.pcap: different queries of mDNS at once."""
 import struct
 import sys
 
@@ -28,6 +28,7 @@ class Traffic:
     def __init__(self, version, idents, timestamps):
         self.version, self.idents, self.timestamps = version, idents, timestamps
         self.frames, self.time, self.ident = [], 0, {True: 100, False: 60000}
+        self.offloads = False
 
     def addresses(self, sent):
         if self.version == 4:
@@ -41,7 +42,8 @@ class Traffic:
         source, destination = self.addresses(sent)
         pseudo = source + destination + struct.pack("!IHBB", len(body), 0, 0, protocol)
         sum_of = body if protocol == 1 else pseudo + body
-        body = body[:at] + struct.pack("!H", checksum(sum_of)) + body[at + 2:]
+        value = ~checksum(pseudo) & 0xffff if self.offloads else checksum(sum_of)
+        body = body[:at] + struct.pack("!H", value) + body[at + 2:]
         self.time += after
         self.ident[sent] += self.idents is True
         ident = self.ident[sent] if self.idents else 0
@@ -124,11 +126,22 @@ def damaged(frame, delay):
     return frame[0] - delay, sent, ident, protocol, body[:16] + bytes([body[16] ^ 1]) + body[17:], ttl - 1, ROUTER
 
 
+def queries():
+    """Questions of one length and id, which an interface has not summed yet."""
+    traffic = Traffic(4, False, False)
+    traffic.offloads = True
+    for n in range(8):
+        name = b"\x1bmy-laptop-0%d-and-more-of-it\5local" % n
+        traffic.datagram(500, True, 5353, struct.pack("!HHHHHH", 0, 0, 1, 0, 0, 0) + name + b"\0\0\x0c\0\1")
+    traffic.write(sys.argv[1] + "/queries.pcap", traffic.frames)
+
+
 def closes(frame):
     return frame[3] == 6 and frame[4][13] & FIN
 
 
 def main():
+    queries()
     traffic = Traffic(4, "constant", False)
     traffic.write(sys.argv[1] + "/ipv4-constant.pcap", traffic.all())
     for version, idents, name in ((4, True, "ipv4"), (4, False, "ipv4-atomic"), (6, False, "ipv6")):

@@ -36,7 +36,10 @@ seen "$tmp/ipv4-constant.pcap" "$tmp/ipv4-constant" "$events"
 check "one identification for all packets: nothing changes" diff "$tmp/ipv4.fired" "$tmp/ipv4-constant.fired"
 is "one identification for all packets: none is a duplicate" \
 	"$("$netobsd" -r "$tmp/ipv4-constant.pcap" --view both --summary 2>&1 | grep -c '^anomaly.duplicate')" 0
-"$netobsd" -r "$tmp/ipv4-mirrored.pcap" --view both --print=tcp-send,udp-send,icmp-send --print-json >"$tmp/marked"
+is "different queries at once: each is told" \
+	"$("$netobsd" -r "$tmp/queries.pcap" --view both --print=dns-query | grep -c 'my-laptop-0')" 8
+"$netobsd" -r "$tmp/ipv4-mirrored.pcap" --view both --print=tcp-send,icmp-send --format json >"$tmp/marked"
+check "packets are marked" [ -s "$tmp/marked" ]
 is "half of the packets are marked" "$(grep -c '"pkt_reason":"duplicate"' "$tmp/marked")" \
 	"$(grep -c '"pkt_reason":""' "$tmp/marked")"
 tap_done

@@ -278,6 +278,37 @@ test_data_without_an_answer_deny_it(void **state)
 	assert_int_equal(flow_record_handshake_us(flow_table_record(t.table, t.flow)), RECORD_UNKNOWN_US);
 }
 
+/* The client acknowledges each SYN,ACK; its data wait. */
+static void
+test_data_before_another_ack_deny_it(void **state)
+{
+	(void)state;
+	open_client();
+	feed(MS, A, TCP_ACK, 1001, 5001, 10);
+	feed(200 * MS, A, TCP_ACK, 1001, 5001, 10);
+	feed(800 * MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	feed(MS, A, TCP_ACK, 1011, 5001, 0);
+	tcp_fixture_take_trace(&t);
+	tcp_flush_deferred(t.table, t.now);
+	expect("");
+}
+
+static void
+test_a_late_syn_ack_delivers_nothing_again(void **state)
+{
+	struct tcp_endpoint before;
+
+	(void)state;
+	open_client();
+	feed(MS, A, TCP_ACK, 1001, 5001, 10);
+	feed(MS, B, TCP_ACK, 5001, 1011, 0);
+	feed(MS, B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	before = t.flow->tcp[B];
+	feed(MS, B, TCP_ACK, 5001, 1011, 0);
+	assert_int_equal(tcp_delivery_since(t.flow, B, &before, 0).bytes, 0);
+	assert_int_equal(t.flow->tcp[B].rcv_nxt, 1011);
+}
+
 static void
 test_fresh_data_at_the_end_of_the_capture(void **state)
 {
@@ -389,6 +420,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_for_each_syn_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_copy_of_the_syn_ack_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_data_without_an_answer_deny_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_data_before_another_ack_deny_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_late_syn_ack_delivers_nothing_again, begin, end),
 		cmocka_unit_test_setup_teardown(test_fresh_data_at_the_end_of_the_capture, begin, end),
 		cmocka_unit_test_setup_teardown(test_old_data_at_the_end_of_the_capture, begin, end),
 		cmocka_unit_test_setup_teardown(test_data_of_a_syn_deny_nothing, begin, end),

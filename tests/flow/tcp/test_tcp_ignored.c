@@ -109,6 +109,35 @@ test_a_syn_ack_is_accepted_at_the_end(void **state)
 	expect("A:connect-established A:SYN_SENT>ESTABLISHED");
 }
 
+static void
+test_a_syn_ack_again_is_not_accepted(void **state)
+{
+	(void)state;
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	t.now += 1000 * MILLISECONDS;
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	tcp_fixture_take_trace(&t);
+	fastpath_finish_frame(&t, 5000 * MILLISECONDS);
+	tcp_flush_deferred(t.table, t.now);
+	expect("");
+	assert_int_equal(tcp_fixture_state(&t, A), TCP_STATE_SYN_SENT);
+}
+
+static void
+test_a_syn_ack_sent_again_is_accepted_with_an_ack(void **state)
+{
+	(void)state;
+	feed(A, TCP_SYN, 1000, 0, 0);
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	t.now += 1000 * MILLISECONDS;
+	feed(B, TCP_SYN | TCP_ACK, 5000, 1001, 0);
+	fastpath_finish_frame(&t, 1900 * MILLISECONDS);
+	tcp_fixture_take_trace(&t);
+	feed(A, TCP_ACK, 1001, 5001, 0);
+	expect("A:connect-established A:SYN_SENT>ESTABLISHED");
+}
+
 /* --- RST --- */
 
 static void
@@ -1117,6 +1146,8 @@ main(void)
 		all(test_a_half_open_scan_establishes_nothing),
 		all(test_a_syn_ack_is_accepted_if_the_peer_goes_on),
 		all(test_a_syn_ack_is_accepted_at_the_end),
+		all(test_a_syn_ack_again_is_not_accepted),
+		all(test_a_syn_ack_sent_again_is_accepted_with_an_ack),
 		all(test_a_reset_with_the_number_of_a_fin_that_waits),
 		all(test_data_resets_a_closed_socket_before_the_ack_of_its_fin),
 		all(test_data_resets_a_closed_socket_behind_the_ack_of_its_fin),
