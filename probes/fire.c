@@ -50,7 +50,7 @@ struct firing_sequences {
 struct handshake_headers {
 	uint64_t cid;  /* the receiver's connection id, 0 not in use */
 	uint64_t time; /* packet time at which it was captured, ns */
-	struct pktinfo pkt; /* without pkt_data */
+	struct pktinfo pkt; /* without pkt_addr and pkt_data */
 	struct ipinfo ip;
 	struct tcpinfo tcp;
 	uint8_t header[TCP_HEADER_MAX]; /* tcp.tcp_hdr points to it */
@@ -868,6 +868,7 @@ emitter_save_headers(struct emitter *e, struct handshake_headers *saved, uint64_
 	saved->cid = cid;
 	saved->time = e->now;
 	saved->pkt = *emitter_pktinfo(e);
+	saved->pkt.pkt_addr = 0;
 	saved->pkt.pkt_data = args_pointer(NULL);
 	saved->ip = *emitter_ipinfo(e);
 	saved->tcp = *emitter_tcpinfo(e);
@@ -894,8 +895,8 @@ emitter_save_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
 		emitter_save_headers(e, &e->acks[cid % HANDSHAKE_SLOTS], cid);
 }
 
-/* The packet that shows that the segment was accepted, with the time stamp of the segment; the segment itself if no
- * packet does. */
+/* The packet that shows that the segment was accepted, with the time stamp of the segment; if no packet does the segment
+ * itself, without its id, whose probes have all fired. */
 static const struct pktinfo *
 emitter_saved_pktinfo(struct emitter *e, const struct handshake_headers *saved)
 {

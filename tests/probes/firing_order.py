@@ -106,7 +106,7 @@ class Checker:
         for arg in args:
             if arg and "tcps_laddr" in arg:
                 self.check_endpoint(arg)
-        if packet is None:
+        if not packet:  # 0: a timer, or the end of the capture, has established the connection
             return
         if self.packet is not None and packet != self.packet:
             self.wrong.append(f"packet {self.packet} is not freed before {packet}")
