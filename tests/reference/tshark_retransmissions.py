@@ -79,6 +79,8 @@ def class_of(frame):
         if words == {"keepalive"}:
             return "soon-keepalive"
         return "sacked" if words in ({"again"}, {"out-of-order"}) else None
+    if words == {"keepalive"}:
+        return "soon-keepalive"
     if words == {"again", "spurious"}:
         return "ack-of-the-unsent"
     if words == {"out-of-order"}:
