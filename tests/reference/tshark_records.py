@@ -24,13 +24,13 @@ import tshark_classes  # noqa: E402
 FIELDS = ("frame.number", "frame.time_epoch", "frame.len", "frame.cap_len", "frame.protocols", "ip.src", "ip.dst", "ipv6.src",
           "ipv6.dst", "tcp.stream", "tcp.srcport", "tcp.dstport", "tcp.flags", "udp.stream", "udp.srcport", "udp.dstport",
           "ip.id", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "ip.flags.mf", "ip.frag_offset", "ipv6.fraghdr.nxt",
-          "_ws.malformed")
-SAME = ("ip.src", "ip.id", "tcp.stream", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.flags")
+          "tcp.options.timestamp.tsval", "_ws.malformed")
+SAME = ("ip.src", "ip.id", "tcp.stream", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.flags", "tcp.options.timestamp.tsval")
 ROW = re.compile(r"^(\S+):(\d+)\s+<->\s+(\S+):(\d+)\s+(\d+) [\d,]+ \w+\s+(\d+) [\d,]+ \w+\s+")
 IGNORED = re.compile(r'"pkt_reason":"tcp-((syn|rst|ack|outside|old)-|flags")')
 DAMAGED = '"pkt_reason":"checksum-wrong"'
 FRAME = re.compile(r'"pkt_addr":(\d+),')
-SYN, RST, ACK = 2, 4, 16
+FIN, SYN, RST, ACK = 1, 2, 4, 16
 # Sets of frames that tshark counts and netobs does not, in the order in which they are tried.
 SETS = ("unreadable", "fragment", "tunnel", "undelivered", "damaged", "ignored", "duplicate", "behind", "stray")
 
@@ -76,6 +76,15 @@ def transports_of(row):
         seen[layer] += 1
 
 
+def flags_of(row):
+    return int(row["tcp.flags"].rsplit(",", 1)[-1] or "10", 16)  # of UDP: none that count
+
+
+def is_sequenced(row):
+    """Whether the frame has sequence space, so that a retransmission has another TSval than its first copy."""
+    return (row["tcp.len"].rsplit(",", 1)[-1] or "0") != "0" or flags_of(row) & (SYN | FIN)
+
+
 def marks_of(row, known):
     """What is unusual about a frame.  `known`: the numbers of frames before."""
     layers, same = row["frame.protocols"].split(":"), tuple(row[field] for field in SAME)
@@ -83,9 +92,9 @@ def marks_of(row, known):
         yield "tunnel"
     if "1" in row["ip.flags.mf"] or re.search("[1-9]", row["ip.frag_offset"]) or row["ipv6.fraghdr.nxt"]:
         yield "fragment"
-    if same in known and row["ip.id"] not in ("", "0x0000"):
+    if same in known and (row["ip.id"] not in ("", "0x0000") or (row[SAME[-1]] and is_sequenced(row))):
         yield "duplicate"
-    flags = int(row["tcp.flags"].rsplit(",", 1)[-1] or "10", 16)  # of UDP: none of these
+    flags = flags_of(row)
     if flags & RST or not flags & (SYN | ACK):
         yield "stray"
     known.add(same)
