@@ -2,7 +2,7 @@
 #include "flow/duplicates.h"
 
 /* All in units of 1,024 ns. */
-#define DUPLICATE_MS(ms) ((ms)*1000000ull / 1024)
+#define DUPLICATE_MS(ms) ((ms) * 1000000ull / 1024)
 
 /* Identifications do not repeat so soon, and what a stack with a single one sends again is later. */
 #define DUPLICATE_IDENT_MAX DUPLICATE_MS(40)

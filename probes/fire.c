@@ -63,8 +63,11 @@ struct emitter {
 	struct feed_part *feed; /* NULL: there are no feeds */
 	const struct flow_table *flows;
 	const struct packet *packet;		 /* NULL: a timer, no packet */
-	const struct packet *interrupted_packet; /* packet being processed when the timer ran */
 	uint64_t id;
+	struct {
+		const struct packet *packet;
+		uint64_t id, now;
+	} interrupted; /* what was being processed when the timer ran */
 	unsigned partition_index, partition_count; /* of the emitters of a run: see emitter_set_partition() */
 	uint64_t now;
 	unsigned built; /* enum built_args */
@@ -298,7 +301,9 @@ emitter_set_moment(struct emitter *e, uint64_t id, uint64_t now)
 void
 emitter_begin_timer(struct emitter *e, uint64_t now)
 {
-	e->interrupted_packet = e->packet;
+	e->interrupted.packet = e->packet;
+	e->interrupted.id = e->id;
+	e->interrupted.now = e->now;
 	e->packet = NULL;
 	e->now = now;
 	e->owner_flow = NULL;
@@ -307,7 +312,8 @@ emitter_begin_timer(struct emitter *e, uint64_t now)
 void
 emitter_end_timer(struct emitter *e)
 {
-	e->packet = e->interrupted_packet;
+	emitter_set_moment(e, e->interrupted.id, e->interrupted.now);
+	e->packet = e->interrupted.packet;
 }
 
 void
@@ -900,8 +906,10 @@ emitter_save_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
 static const struct pktinfo *
 emitter_saved_pktinfo(struct emitter *e, const struct handshake_headers *saved)
 {
-	if (emitter_pktinfo(e) == NULL)
+	if (emitter_pktinfo(e) == NULL) {
 		e->pkt = saved->pkt;
+		e->built &= ~(unsigned)BUILT_PKT; /* that of a packet in progress is overwritten */
+	}
 	e->pkt.pkt_ts = saved->pkt.pkt_ts;
 	return &e->pkt;
 }

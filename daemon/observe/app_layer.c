@@ -345,7 +345,7 @@ app_layer_waits_for_proof(struct app_decision *decision, struct slice first)
 {
 	struct first_bytes_pool *pool = decision->app_layer->first_bytes;
 
-	if (decision->app_layer->gives_up_proof || !app_layer_is_unproved(decision->segment->flow) ||
+	if (decision->segment->last || !app_layer_is_unproved(decision->segment->flow) ||
 	    (decision->first == NULL && first_bytes_pool_count(pool) == FIRST_BYTES_CONNECTIONS))
 		return false;
 	if (first.len > 0 && decision->by_port == FLOW_APP_NONE &&
@@ -674,7 +674,7 @@ app_layer_run_provider_timers(struct app_layer *app_layer, unsigned app, struct 
 	app_protocols[app]->reader->on_time(&ctx);
 }
 
-/* Delivers what is held of an app flow; `flow` is its connection, NULL if that is no more. */
+/* Delivers what is held of an app flow.  `flow`: its connection, NULL if the flow table has removed that. */
 static void
 app_layer_end_hold(struct app_layer *app_layer, unsigned app, struct emitter *emitter, struct app_flow *c,
 		   struct flow *flow, uint64_t time)
@@ -726,27 +726,31 @@ app_layer_end_holds(struct app_layer *app_layer, unsigned app, struct emitter *e
 	}
 }
 
-/* Reads what is kept of a client whose server proves nothing any more: it was sent, whoever has received it. */
-static void
-app_layer_read_unproved(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now)
+void
+app_layer_read_kept(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, unsigned server, bool last,
+		    uint64_t packet_id, uint64_t now)
 {
-	unsigned server = 1 - app_layer_client(flow);
 	const struct tcp_endpoint *e = &flow->tcp[server];
 	struct packet answer = {.transport = TRANSPORT_TCP,
 				.tcp = {.flags = TCP_ACK, .seq = e->nxt, .ack = e->rcv_nxt}};
-	struct app_segment segment = {.packet = &answer, .flow = flow, .sender = server, .now = now,
-				      .has_send_side = true};
+	struct app_segment segment = {.packet = &answer, .flow = flow, .sender = server, .packet_id = packet_id,
+				      .now = now, .has_send_side = true, .last = last};
 
-	if (first_bytes_find(app_layer->first_bytes, flow, flow_cid(app_layer->flows, flow, 0)) == NULL)
-		return;
-	app_layer->gives_up_proof = true;
-	emitter_begin_timer(emitter, now);
 	segment.on_send_side = true;
 	app_layer_observe(app_layer, emitter, &segment);
 	segment.on_send_side = false;
 	app_layer_observe(app_layer, emitter, &segment);
+}
+
+/* Reads what a client has sent to a server that has proved nothing. */
+static void
+app_layer_read_unproved(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now)
+{
+	if (first_bytes_find(app_layer->first_bytes, flow, flow_cid(app_layer->flows, flow, 0)) == NULL)
+		return;
+	emitter_begin_timer(emitter, now);
+	app_layer_read_kept(app_layer, emitter, flow, 1 - app_layer_client(flow), true, 0, now);
 	emitter_end_timer(emitter);
-	app_layer->gives_up_proof = false;
 }
 
 void
@@ -755,9 +759,11 @@ app_layer_end_connection(struct app_layer *app_layer, struct emitter *emitter, s
 	struct app_flow *c;
 	unsigned app;
 
-	if (flow->kind == FLOW_TCP && flow->app == FLOW_APP_UNDECIDED)
+	if (flow->kind != FLOW_TCP)
+		return;
+	if (flow->app == FLOW_APP_UNDECIDED)
 		app_layer_read_unproved(app_layer, emitter, flow, now);
-	if (flow->kind != FLOW_TCP || flow->app == FLOW_APP_UNDECIDED || flow->app == FLOW_APP_NONE)
+	if (flow->app == FLOW_APP_UNDECIDED || flow->app == FLOW_APP_NONE)
 		return;
 	app = flow->app - FLOW_APP_FIRST;
 	c = app_flow_find_held(app_layer->app_flows[app], flow, flow_cid(app_layer->flows, flow, 0));

@@ -32,8 +32,6 @@ struct app_layer {
 	struct app_flow_table *app_flows[APP_COUNT];
 	void *shared[APP_COUNT];  /* results of app_reader.open() */
 	uint64_t next_timeout;    /* of all providers, packet time in ns; UINT64_MAX none */
-	bool gives_up_proof;	  /* first segments are read although the server has not proved that it has a
-				   * connection */
 	uint64_t *anomalies; /* counters by enum anomaly, borrowed */
 	struct flow_table *flows; /* borrowed */
 };
@@ -71,6 +69,11 @@ void app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, u
  * also what its client has sent to a server that has never proved that it has a connection. */
 void app_layer_end_connection(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now);
 
+/* Reads what is kept of a connection, because endpoint `server` has accepted it; or, with `last`, because nothing will
+ * show whether it has.  `packet_id` is that of the packet in progress, 0 if there is none. */
+void app_layer_read_kept(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, unsigned server,
+			 bool last, uint64_t packet_id, uint64_t now);
+
 /* No input follows: counts what was not delivered. */
 void app_layer_count_left(const struct app_layer *app_layer);
 
@@ -83,6 +86,7 @@ struct app_segment {
 	uint64_t now;	    /* packet time, ns since the epoch */
 	bool on_send_side;  /* at the probes of the sending side; otherwise at those of the receiving side */
 	bool has_send_side; /* this frame fires probes of a sending side */
+	bool last;	    /* none of the connection follows that could prove that its server has it */
 };
 
 /* Called at both points of the firing order; reads the segment or datagram at the point that belongs to the reported

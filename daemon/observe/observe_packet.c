@@ -95,14 +95,8 @@ observe_count_accept_events(const struct flow_events *events)
 static void
 observe_deliver_accepted(struct observer *o, struct flow *flow, unsigned endpoint)
 {
-	const struct tcp_endpoint *e = &flow->tcp[endpoint];
-	struct tcp_endpoint before = *e;
+	struct tcp_endpoint before = flow->tcp[endpoint];
 	struct tcp_delivery delivery;
-	struct packet answer = {.transport = TRANSPORT_TCP,
-				.tcp = {.flags = TCP_ACK, .seq = e->nxt, .ack = e->rcv_nxt}};
-	struct app_segment segment = {
-	    .packet = &answer, .flow = flow, .sender = endpoint, .now = o->clock.now, .has_send_side = true,
-	    .packet_id = o->last_packet_id};
 
 	before.state = TCP_STATE_SYN_RECEIVED;
 	before.slow_reasons = TCP_SLOW_ACK_DEFERRED;
@@ -111,12 +105,8 @@ observe_deliver_accepted(struct observer *o, struct flow *flow, unsigned endpoin
 		return;
 	if ((flow->local >> endpoint & 1) != 0)
 		fire_socket_receive(o->emitter, flow, endpoint, delivery.bytes, delivery.offset);
-	if (!app_layer_may_match(o->app_layer, &flow->key) || flow->app == FLOW_APP_NONE)
-		return;
-	segment.on_send_side = true;
-	app_layer_observe(o->app_layer, o->emitter, &segment);
-	segment.on_send_side = false;
-	app_layer_observe(o->app_layer, o->emitter, &segment);
+	if (app_layer_may_match(o->app_layer, &flow->key) && flow->app != FLOW_APP_NONE)
+		app_layer_read_kept(o->app_layer, o->emitter, flow, endpoint, false, o->last_packet_id, o->clock.now);
 }
 
 void
@@ -368,9 +358,10 @@ observe_find_duplicate(struct observer *o, struct packet_work *work)
 			       o->clock.now);
 }
 
-/* Whether the receiver drops a segment because of its checksum: that of a SYN or the first segment of the sender was
- * right, so that neither an interface computes them behind the capture nor was the capture altered.  Only of segments
- * that open or close a connection and carry nothing; damaged data are sent again, and each byte counts once. */
+/* Whether the receiver drops a segment because its checksum is wrong.  The sender's SYN or first segment must have a
+ * right one: then the capture has checksums as they were sent, not as they are before an interface computes them.  Only
+ * segments that open or close a connection and carry nothing count; damaged data are sent again, and each byte counts
+ * once. */
 static bool
 observe_is_damaged(const struct observer *o, const struct packet_work *work)
 {

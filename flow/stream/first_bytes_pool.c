@@ -147,7 +147,8 @@ first_bytes_find(struct first_bytes_pool *pool, const struct flow *flow, uint64_
 	return NULL;
 }
 
-/* The oldest, but rather one of a connection that is not opened: SYNs with data cost nobody anything. */
+/* The entry to displace: one with data of a SYN if there is one among the oldest, because anybody can send SYNs; else
+ * the oldest. */
 static struct first_bytes *
 first_bytes_least(const struct first_bytes_pool *pool)
 {

@@ -203,6 +203,45 @@ test_a_firing_has_the_id_of_the_reported_endpoint(void **state)
 	}
 }
 
+struct moment {
+	uint64_t packet, time; /* packet id of its pktinfo_t, and packet time */
+};
+
+static void
+hear_moment(void *context, struct firing *firing)
+{
+	const struct pktinfo *pkt = firing_argument(firing, 0);
+
+	*(struct moment *)context = (struct moment){pkt == NULL ? 0 : pkt->pkt_addr, firing->ts};
+}
+
+/* Messages that are told late have a time, and an id, of their own. */
+static void
+test_a_timer_leaves_the_packet_in_progress_as_it_was(void **state)
+{
+	static const struct emitter_listener listener = {.fire = hear_moment, .poll = poll_nothing};
+	static const struct interface lo;
+	static const struct frame frame = {.interface = &lo};
+	static const struct packet packet = {.frame = &frame};
+	struct moment moment;
+
+	(void)state;
+	semaphores_add_formula(PROBE_TCP_SEND);
+	emitter_set_listener(emitter, &listener, &moment);
+	emitter_set_packet(emitter, &packet, 7, fixture.now);
+	emitter_begin_timer(emitter, fixture.now - 5);
+	emitter_set_moment(emitter, 3, fixture.now - 9);
+	emit_tcp(emitter, PROBE_TCP_SEND, fixture.flow, A);
+	assert_int_equal(moment.packet, 0);
+	assert_true(moment.time == fixture.now - 9);
+	emitter_end_timer(emitter);
+	emit_tcp(emitter, PROBE_TCP_SEND, fixture.flow, A);
+	assert_int_equal(moment.packet, 7);
+	assert_true(moment.time == fixture.now);
+	emitter_set_listener(emitter, NULL, NULL);
+	semaphores_remove_formula(PROBE_TCP_SEND);
+}
+
 #define with_emitter(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int
@@ -212,6 +251,7 @@ main(void)
 	    with_emitter(test_owners_are_not_older_than_the_connection),
 	    with_emitter(test_owners_are_looked_up_once_for_local_ends),
 	    with_emitter(test_a_firing_has_the_id_of_the_reported_endpoint),
+	    with_emitter(test_a_timer_leaves_the_packet_in_progress_as_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,16 +27,30 @@ def tell(c, *probes):
     c.expected += ["%d %s" % (c.port, probe) for probe in probes]
 
 
+def reopen(c):
+    c.segment(True, SYN, 700001000, 0)
+    c.segment(False, SYN | ACK, 800005000, 700001001)
+    c.segment(True, ACK, 700001001, 800005001)
+    c.segment(True, RST | ACK, 700001001, 800005001)
+
+
 def add_reused(c):
     """The server closes, and 20 ms later the client opens another connection with the same ports."""
     hold(c)
     c.segment(False, FIN, c.answered, c.next)
     c.time += 20000
-    c.segment(True, SYN, 700001000, 0)
-    c.segment(False, SYN | ACK, 800005000, 700001001)
-    c.segment(True, ACK, 700001001, 800005001)
-    c.segment(True, RST | ACK, 700001001, 800005001)
+    reopen(c)
     tell(c, "http-request-start", "http-request-done", "connection-end", "connection-end")
+
+
+def add_unanswered(c):
+    """The server acknowledges nothing; the ports are used again, and the packet in progress is that of another connection."""
+    c.begin(80)
+    c.syn()
+    c.send(REQUEST)
+    c.time += 3_000_000
+    reopen(c)
+    tell(c, "http-request-start", "connection-end", "connection-end")
 
 
 def add_reset(c):
@@ -66,7 +80,7 @@ def add_last(c):
 
 def main():
     c = Capture()
-    for add in (add_reused, add_reset, add_idle, add_queued, add_last):
+    for add in (add_reused, add_unanswered, add_reset, add_idle, add_queued, add_last):
         add(c)
     with open(sys.argv[1], "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101))

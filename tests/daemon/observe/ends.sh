@@ -20,6 +20,15 @@ for options in "" "--local 192.0.2.1/32" "--local 198.51.100.2/32" "--view monit
 	fired $options >"$tmp/fired"
 	check "each response before the end of its connection${options:+ ($options)}" diff "$tmp/expected" "$tmp/fired"
 done
+# packets PROBE: packet ids and times of tcp-send, if that probe is printed, too
+packets() {
+	"$netobsd" -r "$tmp/ends.pcap" --print="http-*,connection-end,tcp-send,$1" --format json |
+		sed -n 's/^{"probe":"tcp-send","args":\[{\("pkt_addr":[0-9]*,"pkt_ts":[0-9]*\).*\("cs_ts":[0-9]*\).*/\1 \2/p'
+}
+packets connection-end >"$tmp/few"
+packets ip-send >"$tmp/more"
+check "what is told in the middle of a packet does not change it" diff "$tmp/more" "$tmp/few"
+check "there are packets" [ -s "$tmp/few" ]
 is "what is lost is counted" "$(sed -n 's/^stream.undelivered *//p' "$tmp/said")" 1
 "$netobsd" -r "$tmp/ends.pcap" --print=http-request-done >"$tmp/alone"
 is "without records, too" "$(wc -l <"$tmp/alone")" "$(grep -c "done" "$tmp/expected")"
