@@ -65,8 +65,8 @@ void app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, 
  * sent that no server has acknowledged. */
 void app_layer_end_input(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
-/* A connection has ended, or its flow is removed, at `now`: what is held of it is delivered, before its end is told;
- * also what its client has sent to a server that has never proved that it has a connection. */
+/* Delivers what is held of a connection that has ended, or whose flow is removed, at packet time `now`, and what its
+ * client has sent to a server that never proved to have it.  To be called before the end is reported. */
 void app_layer_end_connection(struct app_layer *app_layer, struct emitter *emitter, struct flow *flow, uint64_t now);
 
 /* Reads what is kept of a connection, because endpoint `server` has accepted it; or, with `last`, because nothing will

@@ -42,8 +42,8 @@ bool tcp_seq_is_unsent_ack(struct flow_table *table, const struct flow *flow, un
  * Then `ack` is the number: what the peer sends up to there may be captured late.  A lower ACK denies it. */
 bool tcp_ack_is_early(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t *ack);
 
-/* Whether that number is the end of what its peer has sent by now, which was thus captured behind its ACK; and the peer
- * has sent a FIN, or the endpoint one that this proves. */
+/* Whether the peer has by now sent exactly up to that number, so that its segments were captured after the ACK of them;
+ * and one end has sent a FIN for which this counts. */
 bool tcp_ack_was_early(struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
 /* Stores the numbers of a segment that `ctx->ep` ignores. */
