@@ -901,8 +901,8 @@ emitter_save_ack(struct emitter *e, const struct flow *flow, unsigned endpoint)
 		emitter_save_headers(e, &e->acks[cid % HANDSHAKE_SLOTS], cid);
 }
 
-/* The packet that shows that the segment was accepted, with the time stamp of the segment; if no packet does the segment
- * itself, without its id, whose probes have all fired. */
+/* The packet that shows that the segment was accepted, with the time stamp of the segment.  If no packet shows it, the
+ * segment itself, without its id: the probes of that packet have all fired. */
 static const struct pktinfo *
 emitter_saved_pktinfo(struct emitter *e, const struct handshake_headers *saved)
 {
