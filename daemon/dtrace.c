@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
+#include "base/log.h"
 #include "engine/engine.h"
 #include "formulas/slots/slots_object.h"
 #include "paths/unit_clause.h"

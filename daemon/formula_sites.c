@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/config/formula_names.h"
+#include "base/log.h"
+#include "config/formula_names.h"
 #include "daemon/install_formulas.h"
 #include "formulas/slots/slots.h"
 #include "probes/firing.h"

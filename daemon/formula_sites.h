@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemon/capture/workers.h"
-#include "daemon/config/config.h"
+#include "capture/workers.h"
+#include "config/config.h"
 #include "formulas/formula_set.h"
 
 struct formula_sites;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "daemon/config/formula_names.h"
-#include "daemon/confine/privileges.h"
+#include "config/formula_names.h"
+#include "confine/privileges.h"
 #include "formulas/formula_set.h"
 
 bool

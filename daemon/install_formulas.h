@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/config/config.h"
+#include "config/config.h"
 #include "formulas/slots/slot_file.h"
 
 #define INSTALL_ERROR_MAX SLOT_ERROR_MAX

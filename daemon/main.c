@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/trusted_path.h"
-#include "daemon/config/options.h"
-#include "daemon/confine/descriptors.h"
-#include "daemon/confine/privileges.h"
+#include "base/log.h"
+#include "base/trusted_path.h"
+#include "config/options.h"
+#include "confine/descriptors.h"
+#include "confine/privileges.h"
 #include "daemon/run.h"
 #include "daemon/version.h"
 

@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 struct notify {
 	int fd;

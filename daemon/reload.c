@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
-#include "daemon/base/log_debug.h"
-#include "daemon/config/options.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/log_debug.h"
+#include "config/options.h"
 #include "daemon/formula_sites.h"
 #include "engine/engine.h"
 

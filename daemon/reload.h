@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "daemon/capture/workers.h"
-#include "daemon/config/config.h"
+#include "capture/workers.h"
+#include "config/config.h"
 
 /* Objects that a new configuration is applied to; all borrowed. */
 struct reload_targets {

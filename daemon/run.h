@@ -3,7 +3,7 @@
 #ifndef NETOBS_DAEMON_RUN_H
 #define NETOBS_DAEMON_RUN_H
 
-#include "daemon/config/config.h"
+#include "config/config.h"
 
 /* The exit statuses that scripts rely on. */
 enum exit_status {

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/log_limit.h"
+#include "base/log.h"
+#include "base/log_limit.h"
 #include "daemon/notify.h"
 #include "daemon/stats/stats.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "daemon/base/loop.h"
-#include "daemon/capture/workers.h"
+#include "base/loop.h"
+#include "capture/workers.h"
 
 struct service;
 

@@ -3,8 +3,8 @@
 
 #include <pcap/pcap.h>
 
-#include "daemon/base/loop.h"
-#include "daemon/confine/sandbox_rules.h"
+#include "base/loop.h"
+#include "confine/sandbox_rules.h"
 
 void
 version_print(FILE *to)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/wait_tracer.h"
 
-#include "daemon/base/log.h"
-#include "daemon/config/formula_names.h"
+#include "base/log.h"
+#include "config/formula_names.h"
 #include "engine/engine.h"
 #include "probes/site/semaphores.h"
 #include "usdt/site_table.h"

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "daemon/base/loop.h"
-#include "daemon/config/config.h"
+#include "base/loop.h"
+#include "config/config.h"
 #include "formulas/formula_set.h"
 
 /* Waits until a tracer has enabled all probes and formulas that config->wait_probes selects, or any probe if that is

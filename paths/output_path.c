@@ -60,7 +60,7 @@ user_is_trusted(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* Whether this is the user for whom sudo runs this program: an environment that another user has made does not count. */
+/* Whether this is the user for whom sudo runs this program: the environment of another user does not count. */
 static bool
 user_is_caller(uid_t uid)
 {

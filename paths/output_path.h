@@ -23,8 +23,8 @@
 /* What captures and records are created with, less the umask: they contain the traffic of all users. */
 #define OUTPUT_FILE_MODE 0640
 
-/* Sets the reason to that of errno, with the setting of the unit that may be why (paths/unit_clause.h).  Returns -1; errno
- * stays. */
+/* Sets the reason to that of errno, with the setting of the unit that may be why (paths/unit_clause.h).  Returns -1;
+ * errno stays. */
 int output_path_fail(const char *path, char error[OUTPUT_PATH_ERROR_MAX]);
 
 /* As open(2); O_CLOEXEC is added.  O_CREAT creates a file with OUTPUT_FILE_MODE if none exists.  The last component may
@@ -39,8 +39,8 @@ bool output_path_resolve(const char *path, char resolved[PATH_MAX], char error[O
  * for what uses the path a second time. */
 bool output_path_is_firm(const char *resolved);
 
-/* Finds the directory of a path, "." if the path is only a name; `name` is set to the last component, a part of the path.
- * False with ENAMETOOLONG if the path has PATH_MAX bytes or more. */
+/* Finds the directory of a path, "." if the path is only a name; `name` is set to the last component, a part of
+ * the path.  False with ENAMETOOLONG if the path has PATH_MAX bytes or more. */
 bool output_path_split(const char *path, char directory[PATH_MAX], const char **name);
 
 /* Opens the directory of a path with the flags; `name` as above. */

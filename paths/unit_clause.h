@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a message adds to the reason of an error that a setting of the service manager's unit can cause: the reason alone
- * then misleads, such as "Read-only file system".  Each function returns "" unless the service manager has started this
- * process itself.
+ * What a message adds to the reason of an error that a setting of the service manager's unit can cause: the reason
+ * alone then misleads, such as "Read-only file system".  Each function returns "" unless the service manager has
+ * started this process itself.
  */
 #ifndef NETOBS_PATHS_UNIT_CLAUSE_H
 #define NETOBS_PATHS_UNIT_CLAUSE_H
@@ -18,7 +18,8 @@ const char *unit_clause_choose(const char *clause);
  * errno value), or "". */
 const char *unit_clause_of_path(const char *path, int error);
 
-/* The clause about a filter that libpcap refuses with this message: it names a host, which may not be looked up; or "". */
+/* The clause about a filter that libpcap refuses with this message: it names a host, which may not be looked up; or
+ * "". */
 const char *unit_clause_of_filter(const char *message);
 
 #endif

@@ -94,7 +94,7 @@ extern const size_t manifest_enum_count;
 extern const char *const manifest_stability[MANIFEST_STABILITIES];
 
 /* Whether a probe fires for packets that only continue a known connection: for every packet of its kind, not for an
- * event.  tests/daemon/observe/test_one_probe.c finds one that netobs.d does not name. */
+ * event.  tests/observe/test_one_probe.c finds one that netobs.d does not name. */
 extern const bool manifest_per_packet[PROBE_COUNT];
 
 /* The sites of a probe: 2 on x86-64 for one of packets, else 1. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owner of an endpoint of this host and the kernel's own data about it: reported in csinfo_t, sockinfo_t and tcpsinfo_t
- * if the daemon has found it.  Plain data, filled by daemon/owner. */
+ * if the daemon has found it.  Plain data, filled by owner. */
 #ifndef NETOBS_PROBES_OWNER_H
 #define NETOBS_PROBES_OWNER_H
 

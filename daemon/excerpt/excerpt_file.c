@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/array.h"
-#include "daemon/base/log.h"
+#include "base/array.h"
+#include "base/log.h"
 #include "daemon/file/output_file.h"
 #include "dissect/packet.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/config/config.h"
+#include "config/config.h"
 #include "dissect/frame.h"
 #include "recorder/format/capture_writer.h"
 

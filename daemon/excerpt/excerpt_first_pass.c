@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "daemon/excerpt/excerpts_internal.h"
-#include "daemon/observe/frame_listener.h"
-#include "daemon/observe/observer.h"
+#include "observe/frame_listener.h"
+#include "observe/observer.h"
 #include "recorder/fragment_frames.h"
 
 /* A connection of the frame in progress. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/base/log.h"
+#include "base/log.h"
 #include "daemon/excerpt/excerpts_internal.h"
 
 /* Room for the next comment of the frame; NULL after an error. */

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "daemon/base/log.h"
-#include "daemon/capture/workers.h"
+#include "base/log.h"
+#include "capture/workers.h"
 #include "daemon/excerpt/excerpts_internal.h"
 #include "daemon/file/output_file.h"
-#include "daemon/observe/ring_listener.h"
+#include "observe/ring_listener.h"
 #include "probes/manifest.h"
 
 /* The file of "-": blocking output, unlike that of --print and --records. */

@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-#include "daemon/base/loop.h"
-#include "daemon/config/config.h"
+#include "base/loop.h"
+#include "config/config.h"
 #include "formulas/formula_set.h"
 
 struct excerpts;

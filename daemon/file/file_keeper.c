@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/base/log_debug.h"
+#include "base/log_debug.h"
 
 /* What netobsd sends. */
 #define REQUEST_COMPLETE 'c'

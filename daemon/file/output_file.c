@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/output.h"
+#include "base/log.h"
+#include "base/output.h"
 #include "daemon/file/file_keeper.h"
 #include "paths/descriptor_path.h"
 #include "paths/output_path.h"

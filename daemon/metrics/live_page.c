@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "daemon/base/clock.h"
+#include "base/clock.h"
 
 static const char live_data[] = "{\"live\":true}";
 

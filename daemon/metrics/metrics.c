@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/log_debug.h"
+#include "base/log.h"
+#include "base/log_debug.h"
 #include "daemon/metrics/http_host.h"
 #include "daemon/metrics/live_page.h"
 #include "daemon/metrics/metrics_page.h"

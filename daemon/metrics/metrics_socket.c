@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
+#include "base/log.h"
 #include "daemon/query/unix_socket.h"
 #include "paths/unit_clause.h"
 

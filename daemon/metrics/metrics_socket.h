@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "daemon/config/config.h"
+#include "config/config.h"
 #include "daemon/query/unix_socket.h"
 
 /* Listens at the configured address, nonblocking; `access` is that of a Unix socket.  -1, with a message logged, if

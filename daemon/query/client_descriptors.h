@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/config/config.h"
+#include "config/config.h"
 
 /* The last descriptors, which only privileged clients may have: their places of one server, and the clients of two
  * servers that are just told that they are not served. */

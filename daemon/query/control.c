@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/log_debug.h"
+#include "base/log.h"
+#include "base/log_debug.h"
 #include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/feeds.h"

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "daemon/base/loop.h"
-#include "daemon/config/config.h"
+#include "base/loop.h"
+#include "config/config.h"
 #include "daemon/query/query_context.h"
 
 struct control;

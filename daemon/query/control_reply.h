@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/base/text_buffer.h"
+#include "base/text_buffer.h"
 #include "daemon/query/control_request.h"
 #include "daemon/query/query_context.h"
 #include "flow/flow.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/owner/owner_lookup.h"
+#include "owner/owner_lookup.h"
 #include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"

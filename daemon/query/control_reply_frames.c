@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/clock.h"
+#include "base/clock.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/frame_filter.h"
 #include "recorder/format/capture_writer.h"

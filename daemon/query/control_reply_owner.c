@@ -2,8 +2,8 @@
 /* Processes of the local ends of a connection, in replies about connections. */
 #include <stdio.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/owner/owner_lookup.h"
+#include "base/clock.h"
+#include "owner/owner_lookup.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/stats/flow_names.h"
 

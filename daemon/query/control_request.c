@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/log_debug.h"
-#include "daemon/base/text_buffer.h"
+#include "base/log_debug.h"
+#include "base/text_buffer.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 #include "probes/nearest.h"

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
-#include "daemon/base/log_debug.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/log_debug.h"
 #include "daemon/query/client_descriptors.h"
 #include "probes/feed/feed.h"
 #include "probes/manifest.h"

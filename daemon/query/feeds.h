@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemon/base/loop.h"
+#include "base/loop.h"
 #include "daemon/query/control_request.h"
 #include "daemon/query/query_context.h"
 

@@ -9,10 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/high_sockets.h"
-#include "daemon/base/log.h"
-#include "daemon/base/log_debug.h"
+#include "base/clock.h"
+#include "base/high_sockets.h"
+#include "base/log.h"
+#include "base/log_debug.h"
 #include "daemon/query/client_descriptors.h"
 #include "engine/engine.h"
 #include "flow/flow.h"

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "daemon/base/loop.h"
-#include "daemon/base/text_buffer.h"
+#include "base/loop.h"
+#include "base/text_buffer.h"
 #include "daemon/query/unix_socket.h"
 
 #define SERVER_REQUEST_MAX 4096u

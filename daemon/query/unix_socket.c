@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/trusted_path.h"
+#include "base/log.h"
+#include "base/trusted_path.h"
 #include "paths/unit_clause.h"
 
 #define BACKLOG	   64

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/clock.h"
+#include "base/clock.h"
 #include "records/record_columns.h"
 #include "records/record_fields.h"
 #include "records/record_filter.h"

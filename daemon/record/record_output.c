@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
-#include "daemon/base/loop.h"
-#include "daemon/base/output.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/output.h"
 #include "daemon/file/output_file.h"
 #include "engine/engine.h"
 #include "probes/print/writer.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/config/config.h"
+#include "config/config.h"
 
 struct connrec;
 struct record_output;

@@ -13,8 +13,8 @@
 #ifndef NETOBS_DAEMON_SPLIT_SPLIT_H
 #define NETOBS_DAEMON_SPLIT_SPLIT_H
 
-#include "daemon/capture/input.h"
-#include "daemon/config/config.h"
+#include "capture/input.h"
+#include "config/config.h"
 
 /* INPUT_DAMAGED: the captures contain everything before the damage.  INPUT_FAILED: no file is left. */
 enum input_result split_run(const struct config *config);

@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "daemon/base/array.h"
-#include "daemon/base/log.h"
+#include "base/array.h"
+#include "base/log.h"
 #include "paths/output_path.h"
 #include "paths/unit_clause.h"
 #include "recorder/format/capture_writer.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "daemon/base/clock.h"
+#include "base/clock.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
-#include "daemon/observe/app_layer.h"
-#include "daemon/owner/owner_lookup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "observe/app_layer.h"
+#include "owner/owner_lookup.h"
 #include "flow/record/flow_record.h"
 #include "flow/sctp/sctp.h"
 #include "probes/fire.h"

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/capture/input.h"
-#include "daemon/capture/workers.h"
-#include "daemon/config/config.h"
-#include "daemon/observe/batch_times.h"
-#include "daemon/observe/observer.h"
-#include "daemon/owner/owner_lookup.h"
+#include "capture/input.h"
+#include "capture/workers.h"
+#include "config/config.h"
+#include "observe/batch_times.h"
+#include "observe/observer.h"
+#include "owner/owner_lookup.h"
 #include "daemon/stats/state_counter.h"
 #include "flow/record/record_totals.h"
 #include "flow/stream/app_flow.h"

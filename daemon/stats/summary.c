@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/output.h"
-#include "daemon/base/progress.h"
+#include "base/log.h"
+#include "base/output.h"
+#include "base/progress.h"
 #include "daemon/stats/counters.h"
 #include "formulas/formula_set.h"
 #include "probes/site/site_select.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/observe/observer.h"
+#include "observe/observer.h"
 #include "tests/cost/cost_meter.h"
 
 enum { RUNS = 3 };

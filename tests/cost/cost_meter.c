@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "daemon/observe/observer.h"
+#include "observe/observer.h"
 #include "probes/sites.h"
 #include "tests/lib/other_programs.h"
 

@@ -13,8 +13,8 @@
 #include <pcap/pcap.h>
 
 #include "daemon/formula_sites.h"
-#include "daemon/observe/observer.h"
-#include "daemon/observe/ring_listener.h"
+#include "observe/observer.h"
+#include "observe/ring_listener.h"
 #include "recorder/ring.h"
 
 #define SECOND 1000000000ull

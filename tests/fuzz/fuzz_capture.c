@@ -15,12 +15,12 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/capture/replay.h"
-#include "daemon/observe/batch.h"
-#include "daemon/observe/observer.h"
+#include "base/log.h"
+#include "capture/replay.h"
+#include "observe/batch.h"
+#include "observe/observer.h"
 #include "dissect/dissect.h"
-#include "tests/daemon/observe/observer_stub.h"
+#include "tests/observe/observer_stub.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -57,7 +57,7 @@ outcome_add(uint64_t ts, uint32_t captured, uint32_t wire, int dlt, const uint8_
 	outcome.frames++;
 }
 
-/* ------------------------------------------------- replaces daemon/base/log.c and daemon/observe/observer.c */
+/* ------------------------------------------------- replaces base/log.c and observe/observer.c */
 
 void
 log_write(enum log_level level, const char *format, ...)

@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/base/log.h"
-#include "daemon/config/config_file.h"
-#include "daemon/config/config_print.h"
-#include "daemon/config/options.h"
+#include "base/log.h"
+#include "config/config_file.h"
+#include "config/config_print.h"
+#include "config/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned messages;
 static const bool overridden[256];
 
-/* Replaces daemon/base/log.c. */
+/* Replaces base/log.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {

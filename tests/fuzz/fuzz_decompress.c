@@ -13,9 +13,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/capture_file/decompress.h"
-#include "daemon/capture_file/file_stream.h"
+#include "base/log.h"
+#include "capture/file/decompress.h"
+#include "capture/file/file_stream.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +37,7 @@ struct content {
 static struct content from_file, from_pipe, expected;
 static struct loop *loop;
 
-/* Replaces daemon/base/log.c. */
+/* Replaces base/log.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {

@@ -17,9 +17,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/host/rtnl.h"
-#include "daemon/owner/sockdiag.h"
+#include "base/log.h"
+#include "host/rtnl.h"
+#include "owner/sockdiag.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +37,7 @@ static struct {
 	int fds[2];
 } kernel;
 
-/* ---------------------------------------------------------------------------- replaces libmnl and daemon/base/log.c */
+/* ---------------------------------------------------------------------------- replaces libmnl and base/log.c */
 
 void
 log_write(enum log_level level, const char *format, ...)

@@ -13,12 +13,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/host/lower_dedup.h"
-#include "daemon/observe/observer.h"
+#include "host/lower_dedup.h"
+#include "observe/observer.h"
 #include "flow/reassembly/reassembly.h"
 #include "probes/print/print.h"
 #include "probes/sites.h"
-#include "tests/daemon/observe/flow_snapshot.h"
+#include "tests/observe/flow_snapshot.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

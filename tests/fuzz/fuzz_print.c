@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "apps/app.h"
-#include "daemon/base/text_buffer.h"
+#include "base/text_buffer.h"
 #include "probes/print/print_internal.h"
 #include "probes/probe_ids.h"
 #include "tests/fuzz/fuzz_must.h"

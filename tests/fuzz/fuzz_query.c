@@ -18,10 +18,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
-#include "daemon/base/log_debug.h"
-#include "daemon/config/options.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/log_debug.h"
+#include "config/options.h"
 #include "daemon/formula_sites.h"
 #include "daemon/query/control.h"
 #include "daemon/query/control_request.h"
@@ -64,7 +64,7 @@ static bool reloads;
 static char reply[REPLY_MAX + 1];
 static size_t reply_length;
 
-/* Replaces daemon/base/log.c. */
+/* Replaces base/log.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {

@@ -28,12 +28,12 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "daemon/base/log.h"
-#include "daemon/base/log_limit.h"
-#include "daemon/base/output.h"
-#include "daemon/config/options.h"
-#include "daemon/confine/descriptors.h"
-#include "daemon/confine/privileges.h"
+#include "base/log.h"
+#include "base/log_limit.h"
+#include "base/output.h"
+#include "config/options.h"
+#include "confine/descriptors.h"
+#include "confine/privileges.h"
 #include "daemon/run.h"
 #include "flow/memory.h"
 #include "formulas/slots/private_copy.h"
@@ -80,7 +80,7 @@ static struct {
 	size_t used, size;
 } printed;
 
-/* ---------------------------------------------------------------------- replaces daemon/base/log.c and log_limit.c */
+/* ---------------------------------------------------------------------- replaces base/log.c and log_limit.c */
 
 static void __attribute__((format(printf, 2, 0)))
 count_line(enum log_level level, const char *format, va_list values)
@@ -145,7 +145,7 @@ log_limit_report_expired(void)
 {
 }
 
-/* ------------------------------------------------------------------------------------ replaces daemon/base/output.c */
+/* ------------------------------------------------------------------------------------ replaces base/output.c */
 
 void
 output_open(void)
@@ -183,7 +183,7 @@ output_write_within(int fd, const char *from, size_t size, int ms)
 	return size;
 }
 
-/* -------------------------------------------------------- replaces daemon/confine/descriptors.c and privileges.c */
+/* -------------------------------------------------------- replaces confine/descriptors.c and privileges.c */
 
 void
 descriptors_close_inherited(const struct config *config)

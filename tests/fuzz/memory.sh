@@ -36,7 +36,7 @@ check "the sanitizer finds a read of unwritten memory" grep -q use-of-uninitiali
 mkdir "$tmp/objects"
 {
 	find "$top/engine" "$top/dissect" "$top/flow" "$top/probes" "$top/formulas" "$top/apps" "$build/probes" "$build/formulas" \
-		"$top/daemon/base" "$top/daemon/host" "$top/daemon/observe" "$top/daemon/owner" -name '*.c' ! -name abi_layout.c ! -name slots_object.c
+		"$top/base" "$top/host" "$top/observe" "$top/owner" -name '*.c' ! -name abi_layout.c ! -name slots_object.c
 	printf '%s\n' "$top/tests/lib/json_check.c" "$top/tests/dissect/frame_buffer.c" "$top/tests/fuzz/fuzz_main.c"
 } | sort -u >"$tmp/sources"
 # shellcheck disable=SC2086

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-program=$build/tests/daemon/owner/test_owner_lookup
+program=$build/tests/owner/test_owner_lookup
 
 built "$program"
 

@@ -27,4 +27,4 @@ speed_tests += \
 
 EXTRA_PROGRAMS += %D%/overload_traffic
 %D%/overload.log %D%/overload_speed.log: %D%/overload_traffic
-%D%/owner.log: tests/daemon/owner/test_owner_lookup
+%D%/owner.log: tests/owner/test_owner_lookup

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The completions for netobs(1) and netobsctl(8) in bash agree with the programs.  tests/daemon/config/option_files.sh has
+# The completions for netobs(1) and netobsctl(8) in bash agree with the programs.  tests/config/option_files.sh has
 # that for netobsd(8).
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -46,7 +46,7 @@ headers_first() {
 		END { exit !(compiled && count == 4) }' "$tmp/commands"
 }
 
-for target in netobsd daemon/capture/live.o tests/probes/test_site.o tests/fuzz/fuzz_frame.o; do
+for target in netobsd capture/live.o tests/probes/test_site.o tests/fuzz/fuzz_frame.o; do
 	if headers_first $target; then
 		ok "make $target in a fresh tree generates the headers first"
 	else

@@ -7,6 +7,8 @@
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/source/test_lists.sh
 . "$top/tests/source/test_lists.sh"
+# shellcheck source=tests/source/folders.sh
+. "$top/tests/source/folders.sh"
 
 cd "$top" || exit 99
 
@@ -26,9 +28,10 @@ nothing() {
 
 if have codespell; then
 	# Words of the protocols and of C that codespell would correct.
+	# shellcheck disable=SC2086
 	check "spelling" codespell --quiet-level 3 --ignore-words-list "ba,fo,fro,hist,inout,nd,ot,som,stap,te,tha,ue,upto,wit" \
 		--skip '*.pcap,*.pcapng,*.out,*.dmp,*.cap,*.gz,*.zst' \
-		usdt engine dissect flow probes formulas records recorder apps daemon page tools conf man scripts tests bench bootstrap configure.ac Makefile.am \
+		$folders conf man scripts tests bench bootstrap configure.ac Makefile.am \
 		README.md CONTRIBUTING.md GLOSSARY.md SECURITY.md NEWS
 else
 	skip "spelling" "codespell is not installed"
@@ -133,7 +136,8 @@ done
 in_sources() {
 	in_sources_pattern=$1
 	shift
-	[ $# -gt 0 ] || set -- usdt engine dissect flow probes formulas records recorder apps daemon page tools tests bench
+	# shellcheck disable=SC2086
+	[ $# -gt 0 ] || set -- $folders tests bench
 	find "$@" -name '*.[ch]' -exec grep -nE "$in_sources_pattern" {} +
 }
 
@@ -147,7 +151,8 @@ impure_calls() {
 }
 
 packet_reads() {
-	in_sources '(\.|->)at([[:space:]]*\[|[[:space:]]*\+|\+\+)|\*[a-z_]+(\.|->)at\b' engine dissect flow probes apps daemon |
+	# shellcheck disable=SC2086
+	in_sources '(\.|->)at([[:space:]]*\[|[[:space:]]*\+|\+\+)|\*[a-z_]+(\.|->)at\b' engine dissect flow probes apps $house |
 		grep -v '^dissect/cursor\.h:'
 }
 
@@ -156,12 +161,14 @@ conditionals() {
 }
 
 libevent_users() {
-	in_sources '#include <(event\.h|event2/)' daemon probes apps | grep -v '^daemon/base/loop\.c:'
+	# shellcheck disable=SC2086
+	in_sources '#include <(event\.h|event2/)' $house probes apps | grep -v '^base/loop\.c:'
 }
 
 unlicensed() {
 	# Captures, expectations and configurations are data, compared line by line.
-	find usdt engine dissect flow probes formulas records recorder apps daemon page tools man tests bench scripts bootstrap .ci/run -type f \
+	# shellcheck disable=SC2086
+	find $folders man tests bench scripts bootstrap .ci/run -type f \
 		! -path 'tests/captures/*' ! -path 'tests/truth/*' ! -path 'tests/golden/*.out' ! -path 'tests/fuzz/configurations/*' \
 		! -name '*.md' ! -name '*.tsv' ! -name LIST ! -name '*.expected' ! -name '*.explained' ! -path 'scripts/examples/*.txt' \
 		! -name '*.pyc' -exec awk '
@@ -174,7 +181,8 @@ unlicensed() {
 }
 
 long_lines() {
-	find usdt engine dissect flow probes formulas records recorder apps daemon page tools scripts tests bench \
+	# shellcheck disable=SC2086
+	find $folders scripts tests bench \
 		'(' -name '*.[chd]' -o -name '*.bt' ')' -exec awk '
 		length($0) > 120 || /\t/ {
 			columns = 0
@@ -197,7 +205,7 @@ nothing "no unsafe function of the C library" unsafe_calls
 nothing "dissect and flow neither log nor read a clock, and allocate only when a table is made" impure_calls
 nothing "only dissect/cursor.h reads packet memory" packet_reads
 nothing "no conditional compilation in dissect and flow" conditionals
-nothing "only daemon/base/loop.c uses libevent" libevent_users
+nothing "only base/loop.c uses libevent" libevent_users
 nothing "every source file names its licence" unlicensed
 nothing "no TODO, FIXME, XXX or HACK" in_sources '\b(TODO|FIXME|XXX|HACK)\b'
 nothing "lines to 120 columns" long_lines

@@ -5,6 +5,8 @@
 # from the program, not from the files that the page is generated from.  netobsd(8) has every message of the program.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/source/folders.sh
+. "$top/tests/source/folders.sh"
 
 page=$build/man/netobs.7
 built "$netobsd"
@@ -72,7 +74,8 @@ fi
 
 # DIAGNOSTICS of netobsd(8) has the messages of the program, and no others; the check finds a row that is missing.
 messages() {
-	find "$top/daemon" "$top/apps" -name '*.c' -exec python3 "$top/tests/source/diagnostics.py" "$1" {} +
+	# shellcheck disable=SC2086
+	(cd "$top" && find $house apps -name '*.c' -exec python3 tests/source/diagnostics.py "$1" {} +)
 }
 is "every message is in DIAGNOSTICS, and each row has a message" "$(messages "$top/man/netobsd.8" 2>&1)" ""
 sed 's/^\.It "FILE is empty"$/.It "FILE is full"/' "$top/man/netobsd.8" >"$tmp/netobsd.8"

@@ -88,7 +88,7 @@ check "there are scripts" [ -s listed ]
 # named PAGE...: the paths of the source tree in these pages, except those with a placeholder such as PROTOCOL
 named() {
 	sed -E 's/[^A-Za-z0-9_.\/-]+/\n/g' "$@" | sed -e 's/[.]*$//' -e 's/\/$//' |
-		grep -E '^(dissect|flow|probes|apps|daemon|tools|conf|man|scripts|tests|bench|debian)/.' |
+		grep -E '^(dissect|flow|probes|apps|base|config|host|owner|confine|observe|capture|daemon|tools|conf|man|scripts|tests|bench|debian)/.' |
 		grep -vE '(PROTOCOL|NAME|MODULE|ROOM)' | sort -u
 }
 

@@ -10,9 +10,10 @@
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/source/test_lists.sh
 . "$top/tests/source/test_lists.sh"
+# shellcheck source=tests/source/folders.sh
+. "$top/tests/source/folders.sh"
 
 cd "$top" || exit 99
-folders="usdt engine dissect flow probes formulas records recorder apps paths daemon page tools"
 table=tests/source/rooms.tsv
 
 # The lists below come from the files on disk, never from git: a tarball has no git.

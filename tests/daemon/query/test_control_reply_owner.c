@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/owner/owner_lookup.h"
+#include "base/clock.h"
+#include "owner/owner_lookup.h"
 #include "daemon/query/control_reply.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/base/text_buffer.h"
+#include "base/text_buffer.h"
 #include "daemon/query/control_request.h"
 
 static bool

@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/high_sockets.h"
+#include "base/clock.h"
+#include "base/high_sockets.h"
 #include "daemon/query/client_descriptors.h"
 #include "daemon/query/server.h"
 

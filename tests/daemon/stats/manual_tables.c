@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/log_debug.h"
+#include "base/log_debug.h"
 #include "daemon/stats/counters.h"
 
 #define LINE_WIDTH 78

@@ -21,8 +21,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "daemon/confine/landlock.h"
-#include "daemon/confine/sandbox.h"
+#include "confine/landlock.h"
+#include "confine/sandbox.h"
 #include "formulas/slots/slots.h"
 #include "probes/site/site_select.h"
 

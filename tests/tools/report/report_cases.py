@@ -239,7 +239,7 @@ equal("a snapshot length that cuts headers",
 page = case("only_queries")
 equal("a capture without TCP", (page.text("capture"), page.verdict["capture"]["weight"]),
       ("There is no TCP connection.", 0))
-page = report(made("../../daemon/capture/formats_captures.py", "statistics.pcapng", before=["statistics"]))
+page = report(made("../../capture/formats_captures.py", "statistics.pcapng", before=["statistics"]))
 equal("frames that the interfaces of a pcapng file dropped", page.text("capture"),
       "The capture itself has gaps, which are no fault of the network: 2228 frames were dropped.")
 page = case("handshake")

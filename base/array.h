@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Growing arrays, for addresses and interfaces of this host. */
+#ifndef NETOBS_BASE_ARRAY_H
+#define NETOBS_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Ensures that `*array`, with memory for `*capacity` elements of `size` bytes, can hold `count` + 1.  Both are updated
+ * if it grows.  False, with nothing changed, if out of memory. */
+bool array_reserve_one(void **array, size_t count, size_t *capacity, size_t size);
+
+#endif

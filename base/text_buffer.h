@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Text in a buffer of fixed size. */
+#ifndef NETOBS_BASE_TEXT_BUFFER_H
+#define NETOBS_BASE_TEXT_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text_buffer {
+	char *bytes; /* buffer of `size` bytes, owned by the caller */
+	size_t size;
+	size_t used;
+	bool truncated; /* some text did not fit */
+};
+
+/* Appends the whole text, or nothing if it does not fit. */
+void text_add_format(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Likewise for bytes, and for a decimal number: faster, for replies of many lines. */
+void text_add_bytes(struct text_buffer *text, const char *bytes, size_t length);
+void text_add_number(struct text_buffer *text, uint64_t number);
+
+/* Appends a JSON string with its quotes, like put_json_text(). */
+void text_add_json(struct text_buffer *text, const char *string);
+
+/* Appends for a terminal, like put_plain_text(). */
+void text_add_escaped(struct text_buffer *text, const char *string);
+
+static inline size_t
+text_space_left(const struct text_buffer *text)
+{
+	return text->size - text->used;
+}
+
+#endif

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/confine/sandbox_rules.h"
-
-const struct sandbox_table sandbox_instrumentation = {.purpose = "instrumentation"};

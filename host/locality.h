@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Locality of a packet: which of its ends are local and thus reported (--view in netobsd(8)). */
+#ifndef NETOBS_HOST_LOCALITY_H
+#define NETOBS_HOST_LOCALITY_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+#include "host/local_addrs.h"
+#include "dissect/packet.h"
+
+struct locality {
+	bool fire_send;		/* the send probes fire */
+	bool fire_receive;	/* the receive probes fire */
+	bool foreign;		/* neither end is local: only gld and ip receive probes fire */
+	bool source_local;	/* connection events of the source endpoint fire */
+	bool destination_local; /* connection events of the destination endpoint fire */
+};
+
+struct locality locality_of_packet(const struct packet *packet, enum view_mode view,
+				   const struct local_addrs *local_addrs);
+
+/* Like locality_of_packet() in the host view, except that a unicast address counts whatever the direction: the link
+ * header of a lower interface marks a frame for an upper interface with another MAC address as one for another host. */
+struct locality locality_ignoring_direction(const struct packet *packet, const struct local_addrs *local_addrs);
+
+/* A loopback frame is captured twice, outgoing and incoming; only the incoming copy is observed. */
+static inline bool
+locality_is_loopback_duplicate(enum direction direction, bool loopback)
+{
+	return loopback && direction == DIRECTION_OUT;
+}
+
+#endif

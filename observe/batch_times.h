@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Live: how late observation is, and how long it takes.  For each batch, the frames of one call of observe_frames():
+ * the lag is the host's clock when the batch is done less the time stamp of its oldest frame, the duration is the time
+ * that the call took.  Histograms of all batches, and of those of the last minute.
+ */
+#ifndef NETOBS_OBSERVE_BATCH_TIMES_H
+#define NETOBS_OBSERVE_BATCH_TIMES_H
+
+#include <stdint.h>
+
+#include "base/time_histogram.h"
+
+/* The last minute is the present part and the six before it: 60 to 70 seconds. */
+#define BATCH_TIMES_PART_NS 10000000000u
+#define BATCH_TIMES_PARTS   7u
+
+struct batch_histograms {
+	struct time_histogram lag, duration;
+};
+
+/* Initially zero. */
+struct batch_times {
+	struct batch_histograms all;
+	struct batch_histograms parts[BATCH_TIMES_PARTS];
+	uint64_t part; /* number of the present part, of CLOCK_MONOTONIC; its place is the remainder */
+};
+
+/* A batch is done.  `begin` and `end`: CLOCK_MONOTONIC, ns.  `lag_ns`: UINT64_MAX unknown, the clock was set. */
+void batch_times_add(struct batch_times *times, uint64_t begin, uint64_t end, uint64_t lag_ns);
+
+/* Adds the batches of the last minute to `sum`; `now` is CLOCK_MONOTONIC, ns. */
+void batch_times_add_minute(const struct batch_times *times, uint64_t now, struct batch_histograms *sum);
+
+void batch_histograms_merge(struct batch_histograms *to, const struct batch_histograms *from);
+
+#endif

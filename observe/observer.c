@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "observe/observer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "host/lower_dedup.h"
+#include "observe/pipeline.h"
+#include "dissect/dissect.h"
+#include "engine/engine.h"
+#include "flow/record/flow_record.h"
+#include "flow/tcp/tcp.h"
+#include "probes/fire.h"
+#include "probes/manifest.h"
+#include "probes/site/semaphores.h"
+
+/* Connections are distributed over the observers by hash; no observer has a table so small that an uneven distribution
+ * matters. */
+#define FLOWS_LEAST 16u
+
+uint32_t
+observer_flow_limit(const struct config *config, unsigned of)
+{
+	uint32_t part = (uint32_t)(((uint64_t)config->flow_limits.flows + of - 1) / of);
+
+	return part < FLOWS_LEAST ? FLOWS_LEAST : part;
+}
+
+struct observer *
+observer_new(const struct config *config, enum view_mode view, const struct local_addrs *local_addrs,
+	     struct printer *printer, uint64_t seed, const struct observer_partition *partition)
+{
+	struct reassembly_limits fragment_limits = reassembly_limits_default();
+	struct flow_limits limits = config->flow_limits;
+	struct observer *o = calloc(1, sizeof *o);
+	unsigned workers = partition != NULL ? partition->count : 1;
+
+	if (o == NULL)
+		return NULL;
+	o->config = config;
+	o->local_addrs = local_addrs;
+	o->view = view;
+	observer_window_open(o, config);
+	o->worker = partition != NULL ? partition->index : 0;
+	o->logs_steps = o->worker == 0;
+	limits.flows = observer_flow_limit(config, workers);
+	o->flows = flow_table_new(&limits, seed, observe_on_flow_timer, o);
+	o->fragments = reassembly_new(&fragment_limits, seed, observe_on_reassembly_failure, o);
+	if (o->fragments != NULL)
+		o->fragments_due = reassembly_next_due(o->fragments);
+	o->duplicates = calloc(1, sizeof *o->duplicates);
+	if (o->flows != NULL)
+		o->app_layer = app_layer_new(config, o->flows, seed, workers, o->counters.anomalies);
+	if (o->flows != NULL && o->fragments != NULL && o->app_layer != NULL && o->duplicates != NULL)
+		o->emitter = emitter_new(printer, o->flows);
+	if (o->emitter == NULL || (config_keeps_records(config) && !flow_table_keep_records(o->flows, true))) {
+		observer_free(o);
+		return NULL;
+	}
+	flow_table_set_end_handler(o->flows, observe_on_flow_end);
+	flow_table_set_record_handler(o->flows, observe_on_connection_record, o);
+	if (partition != NULL) {
+		flow_table_set_id_stride(o->flows, partition->index, partition->count);
+		emitter_set_partition(o->emitter, partition->index, partition->count, partition->sequences);
+	}
+	return o;
+}
+
+void
+observer_populate_flows(struct observer *o, uint32_t flows)
+{
+	flow_table_populate(o->flows, flows);
+}
+
+static bool
+observer_find_owner(void *owners, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
+		    struct owner *owner)
+{
+	return owner_lookup_find(owners, key, ifindex, since_ns, owner);
+}
+
+void
+observer_set_owners(struct observer *o, struct owner_lookup *lookup)
+{
+	o->owner_lookup = lookup;
+	emitter_set_owner_lookup(o->emitter, lookup != NULL ? observer_find_owner : NULL, lookup);
+}
+
+void
+observer_set_listener(struct observer *o, const struct emitter_listener *listener, void *context)
+{
+	emitter_set_listener(o->emitter, listener, context);
+}
+
+void
+observer_set_record_sink(struct observer *o, const struct record_sink *sink)
+{
+	emitter_set_record_sink(o->emitter, sink);
+}
+
+bool
+observer_flush_records(struct observer *o)
+{
+	return emitter_flush_records(o->emitter);
+}
+
+void
+observer_set_feed(struct observer *o, struct feed_part *feed)
+{
+	emitter_set_feed(o->emitter, feed);
+}
+
+void
+observer_end_input(struct observer *o)
+{
+	if (o->emitter != NULL && !o->input_ended) {
+		observer_decide_held(o);
+		observer_check_probes(o);
+		tcp_flush_deferred(o->flows, o->clock.now);
+		app_layer_end_input(o->app_layer, o->emitter, o->clock.now);
+		app_layer_count_left(o->app_layer);
+		flow_table_end_records(o->flows);
+		flow_table_count_open(o->flows);
+	}
+	o->input_ended = true;
+}
+
+void
+observer_free(struct observer *o)
+{
+	if (o == NULL)
+		return;
+	observer_end_input(o);
+	free(o->held);
+	emitter_free(o->emitter);
+	app_layer_free(o->app_layer);
+	reassembly_free(o->fragments);
+	free(o->duplicates);
+	flow_table_free(o->flows);
+	free(o);
+}
+
+void
+observer_set_lower_dedup(struct observer *o, struct lower_dedup *dedup)
+{
+	o->lower_dedup = dedup;
+}
+
+/* Whether the frame is a duplicate is decided by this host's addresses, even if another view is configured. */
+static bool
+observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
+{
+	return o->lower_dedup != NULL && lower_dedup_is_candidate(o->lower_dedup, p) &&
+	       lower_dedup_is_duplicate(o->lower_dedup, p, locality_ignoring_direction(p, o->local_addrs));
+}
+
+/* Like observe_is_lower_duplicate(), for what an outer packet carries. */
+static bool
+observe_is_inner_duplicate(const struct observer *o, const struct packet *outer)
+{
+	return o->lower_dedup != NULL && lower_dedup_is_active(o->lower_dedup) &&
+	       lower_dedup_is_inner_duplicate(o->lower_dedup, outer,
+					      locality_of_packet(outer, VIEW_HOST, o->local_addrs));
+}
+
+/* Observes the packet of a frame, then those inside its tunnels. */
+static void
+observe_packets(struct observer *o, struct packet_work *work)
+{
+	if (observe_untraced(o, work)) {
+		flow_table_report_ended(o->flows);
+		return;
+	}
+	work->inside_duplicate = false;
+	work = observe_packet(o, work, true);
+	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
+		struct packet outer = work->packet;
+
+		if (observe_is_inner_duplicate(o, &outer)) {
+			o->counters.lower_duplicates++;
+			return;
+		}
+		dissect_inner(&outer, &o->inner.packet);
+		observe_set_flow_key(o, &o->inner);
+		o->inner.inside_duplicate = work->duplicate;
+		work = observe_packet(o, &o->inner, false);
+	}
+	if (work != NULL)
+		o->counters.closed_tunnels += dissect_is_closed_tunnel(&work->packet);
+}
+
+void
+observe_frame(struct observer *o, struct packet_work *work)
+{
+	const struct frame *frame = work->packet.frame;
+
+	if (observe_is_lower_duplicate(o, &work->packet)) {
+		o->counters.lower_duplicates++;
+		return;
+	}
+	if (__builtin_expect(o->listener == NULL, 1)) {
+		observe_packets(o, work);
+		return;
+	}
+	o->listener->begin_frame(o->listener_context, frame, o->clock.now);
+	o->reports = true;
+	observe_packets(o, work);
+	o->reports = false;
+	o->listener->end_frame(o->listener_context);
+}
+
+/* Begins another local epoch if local addresses have changed.  The numbers repeat after 16,383 changes: no flow may
+ * still hold one by then. */
+static void
+observer_update_local_epoch(struct observer *o)
+{
+	uint32_t epoch = local_addrs_epoch(o->local_addrs);
+
+	o->local_addrs_known = local_addrs_any_known(o->local_addrs);
+	if (epoch == o->local_addrs_epoch && o->local_epoch != 0)
+		return;
+	o->local_addrs_epoch = epoch;
+	if (++o->local_epoch <= FLOW_LOCAL_EPOCH_MAX)
+		return;
+	flow_table_clear_local_epochs(o->flows);
+	o->local_epoch = 1;
+}
+
+/* Sets `untraced`, `fast` and `screened` by the enabled probes. */
+static void
+observer_set_paths(struct observer *o)
+{
+	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
+		if (!semaphores_enabled(probe))
+			continue;
+		o->untraced = false;
+		if (!manifest_per_packet[probe])
+			continue;
+		if (semaphores_read(probe) == 0 && emitter_screens_probe((enum probe_id)probe))
+			o->screened = true;
+		else
+			o->fast = false;
+	}
+	if (engine_follows_packets())
+		o->untraced = o->fast = false;
+}
+
+void
+observer_check_probes(struct observer *o)
+{
+	o->untraced = o->fast = true;
+	o->screened = false;
+	if (!o->window.limited || o->window.phase == WINDOW_OPEN)
+		observer_set_paths(o);
+	flow_table_omit_states(o->flows, o->untraced && o->listener == NULL);
+	if (o->screened)
+		emitter_select_screened(o->emitter);
+}
+
+static void
+observer_log_missing_records(struct observer *o)
+{
+	if (!o->records_missing)
+		log_error("not enough memory for the records of %u connections: %s; connection-end does not fire; "
+			  "reduce --max-flows",
+			  (unsigned)o->config->flow_limits.flows, strerror(errno));
+	o->records_missing = true;
+}
+
+/* Keeps records of connections while a probe, the configuration or observer_keep_records() needs them.  If there is no
+ * memory for them, they are tried again with the next call. */
+static bool
+observer_update_records(struct observer *o)
+{
+	const struct config *config = o->config;
+	bool keep = o->records_requested || config_keeps_records(config) || semaphores_enabled(PROBE_CONNECTION_END) ||
+		    semaphores_enabled(PROBE_CONNECTION_ACTIVE);
+	uint64_t interval;
+
+	if (keep != flow_table_keeps_records(o->flows) && !flow_table_keep_records(o->flows, keep)) {
+		observer_log_missing_records(o);
+		return false;
+	}
+	o->records_missing = false;
+	interval = keep ? config->active_records_ns : 0;
+	if (interval != o->active_records_ns)
+		flow_table_set_active_interval(o->flows, interval, o->clock.now);
+	o->active_records_ns = interval;
+	return true;
+}
+
+/* Whether connections need names: an output of records or a probe has them. */
+static bool
+observer_needs_names(const struct observer *o)
+{
+	return o->records &&
+	       (o->record_handler != NULL || emitter_passes_records(o->emitter) ||
+		semaphores_enabled(PROBE_CONNECTION_END) || semaphores_enabled(PROBE_CONNECTION_ACTIVE));
+}
+
+/* Determines what holds for all frames of a call. */
+static void
+observer_begin_batch(struct observer *o)
+{
+	observer_check_probes(o);
+	observer_update_records(o);
+	o->records = flow_table_keeps_records(o->flows);
+	app_layer_select(o->app_layer, observer_needs_names(o));
+	o->lower_hint = o->lower_dedup != NULL ? lower_dedup_hint(o->lower_dedup) : 0;
+	observer_update_local_epoch(o);
+}
+
+void
+observer_set_frame_listener(struct observer *o, const struct frame_listener *listener, void *context)
+{
+	o->listener = listener;
+	o->listener_context = context;
+}
+
+void
+observer_set_visitor(struct observer *o, observer_visitor *visit, void *context)
+{
+	o->visit = visit;
+	o->visit_context = context;
+}
+
+static void
+observe_visit(struct observer *o, const struct frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count && observe_move_clock(o, &frames[i]); i++)
+		o->visit(o->visit_context, &frames[i], o->clock.now);
+}
+
+void
+observe_open_span(struct observer *o, const struct frame *frames, unsigned count)
+{
+	if (__builtin_expect(o->visit != NULL, 0))
+		observe_visit(o, frames, count);
+	else
+		pipeline_run(o, frames, count);
+}
+
+void
+observe_span(struct observer *o, const struct frame *frames, unsigned count)
+{
+	if (__builtin_expect(o->window.limited, 0))
+		observe_window_span(o, frames, count);
+	else
+		observe_open_span(o, frames, count);
+}
+
+/* The part of observe_frames() that is the same live and for files. */
+static void
+observe_batch(struct observer *o, const struct frame *frames, unsigned count)
+{
+	o->batch_end = count != 0 ? frames + count : frames; /* `frames` may be null if there are none */
+	if (__builtin_expect(o->held != NULL, 0))
+		observe_held_frames(o, frames, count);
+	else
+		observe_span(o, frames, count);
+	owner_lookup_wake(o->owner_lookup);
+	emitter_poll_semaphores(o->emitter);
+}
+
+/* observe_batch() with its times: live for the histograms, in a replay for batch-start and batch-done.  Live, the first
+ * frame of a batch is the oldest one. */
+static __attribute__((noinline)) void
+observe_timed_batch(struct observer *o, const struct frame *frames, unsigned count)
+{
+	uint64_t begin = clock_monotonic_ns(), oldest = frames[0].ts, lag = UINT64_MAX, end, now;
+	uint64_t observed = o->counters.frames, bytes = o->counters.bytes, slow = o->slow_frames;
+
+	engine_batch_start(o->worker, count, oldest);
+	if (o->host_clock != NULL)
+		observer_read_host_clock(o, o->host_clock);
+	if (o->clock.host_now != 0) {
+		capture_lag_add(&o->lag, o->clock.host_now, oldest);
+		o->counters.lag_us = capture_lag_us(&o->lag);
+	}
+	observe_batch(o, frames, count);
+	end = clock_monotonic_ns();
+	if (o->clock.host_now != 0) {
+		now = clock_realtime_ns();
+		if (oldest >= o->lag.valid_from && oldest <= now)
+			lag = now - oldest;
+		batch_times_add(&o->times, begin, end, lag);
+	}
+	engine_batch_done(o->worker, o->counters.frames - observed, o->counters.bytes - bytes, o->slow_frames - slow,
+			  lag != UINT64_MAX ? lag : 0, end - begin);
+}
+
+void
+observe_frames(struct observer *o, const struct frame *frames, unsigned count)
+{
+	observer_begin_batch(o);
+	if (count != 0 && (o->clock.host_now != 0 || engine_batch_start_enabled() || engine_batch_done_enabled()))
+		observe_timed_batch(o, frames, count);
+	else
+		observe_batch(o, frames, count);
+}
+
+void
+observe_run_app_timers(struct observer *o)
+{
+	uint64_t due;
+
+	while ((due = o->app_layer->next_timeout) <= o->clock.now) {
+		flow_table_run_timers(o->flows, due);
+		app_layer_run_timers(o->app_layer, o->emitter, due);
+	}
+}
+
+void
+observer_advance_clock(struct observer *o, uint64_t now)
+{
+	if (now > o->clock.host_now)
+		o->clock.host_now = now;
+	if (packet_clock_advance(&o->clock, now) == PACKET_CLOCK_STEP)
+		observe_count_clock_step(o);
+	observer_check_probes(o);
+	observe_run_timers(o);
+	emitter_poll_semaphores(o->emitter);
+}
+
+void
+observer_poll_tracers(struct observer *o)
+{
+	emitter_poll_semaphores(o->emitter);
+}
+
+void
+observer_set_host_clock(struct observer *o, uint64_t now, uint64_t step)
+{
+	o->clock.host_now = now;
+	if (step != 0)
+		capture_lag_step(&o->lag, now);
+	capture_lag_advance(&o->lag, now);
+	o->counters.lag_us = capture_lag_us(&o->lag);
+	if (step == 0)
+		return;
+	packet_clock_step(&o->clock, step);
+	observe_count_clock_step(o);
+}
+
+void
+observer_read_host_clock(struct observer *o, struct host_clock *clock)
+{
+	uint64_t step = host_clock_read(clock);
+
+	o->host_clock = clock;
+	observer_set_host_clock(o, clock->now, step);
+}
+
+void
+observer_decide_held(struct observer *o)
+{
+	if (o->held == NULL)
+		return;
+	o->input_waits = true;
+	observe_frames(o, NULL, 0);
+	o->input_waits = false;
+}
+
+bool
+observer_keep_records(struct observer *o, bool keep)
+{
+	o->records_requested = keep;
+	return observer_update_records(o);
+}
+
+void
+observer_set_record_handler(struct observer *o, record_handler *handler, void *context)
+{
+	o->record_handler = handler;
+	o->record_context = context;
+}
+
+void
+observer_set_limits(struct observer *o, const struct flow_limits *limits)
+{
+	flow_table_set_timeouts(o->flows, limits);
+}
+
+void
+observer_clear(struct observer *o)
+{
+	flow_table_clear(o->flows);
+	reassembly_clear(o->fragments);
+	*o->duplicates = (struct duplicates){.traces[0].content = 0};
+	o->lag = (struct capture_lag){0};
+	o->counters.lag_us = 0;
+}
+
+const struct observe_counters *
+observer_counters(const struct observer *o)
+{
+	return &o->counters;
+}
+
+const struct batch_times *
+observer_batch_times(const struct observer *o)
+{
+	return &o->times;
+}
+
+const struct flow_table *
+observer_flows(const struct observer *o)
+{
+	return o->flows;
+}
+
+const struct reassembly_counters *
+observer_reassembly_counters(const struct observer *o)
+{
+	return reassembly_counters(o->fragments);
+}
+
+const struct app_layer *
+observer_app_layer(const struct observer *o)
+{
+	return o->app_layer;
+}
+
+const struct emitter *
+observer_emitter(const struct observer *o)
+{
+	return o->emitter;
+}

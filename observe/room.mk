@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# where frames, connections and probes meet
+
+libobserve_a_SOURCES += \
+	%D%/app_layer.c \
+	%D%/app_layer.h \
+	%D%/batch.c \
+	%D%/batch.h \
+	%D%/batch_times.c \
+	%D%/batch_times.h \
+	%D%/capture_lag.c \
+	%D%/capture_lag.h \
+	%D%/frame_listener.h \
+	%D%/observe_packet.c \
+	%D%/observer.c \
+	%D%/observer.h \
+	%D%/observer_clock.c \
+	%D%/observer_internal.h \
+	%D%/observer_window.c \
+	%D%/packet_clock.c \
+	%D%/packet_clock.h \
+	%D%/pipeline.c \
+	%D%/pipeline.h \
+	%D%/ring_listener.c \
+	%D%/ring_listener.h

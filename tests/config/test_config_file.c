@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* netobs.conf(5): values, rejected text with its line number, and that printed settings can be read again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "config/config_file.h"
+#include "config/config_print.h"
+#include "config/options.h"
+#include "daemon/reload.h"
+
+#define ROWS_MAX 128
+
+static char logged[4096];
+static unsigned messages;
+static struct config config;
+static bool overridden[ROWS_MAX];
+
+/* Replaces base/log.c: keeps the messages. */
+void
+log_write(enum log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	(void)level;
+	va_start(arguments, format);
+	vsnprintf(logged, sizeof logged, format, arguments);
+	va_end(arguments);
+	messages++;
+}
+
+static bool
+parse_into(struct config *into, const char *text)
+{
+	FILE *stream = *text != '\0' ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : fopen("/dev/null", "r");
+	bool good;
+
+	assert_non_null(stream);
+	assert_true(options_table_rows <= ROWS_MAX);
+	logged[0] = '\0';
+	messages = 0;
+	assert_true(config_set_defaults(into));
+	good = config_file_parse(stream, "a.conf", into, overridden);
+	fclose(stream);
+	return good;
+}
+
+static void
+takes(const char *text)
+{
+	config_free(&config);
+	if (!parse_into(&config, text))
+		fail_msg("\"%s\" was refused: %s", text, logged);
+	assert_int_equal(messages, 0);
+}
+
+/* Rejects `text` with one message that begins with `where` and contains `words`. */
+static void
+refuses(const char *text, const char *where, const char *words)
+{
+	config_free(&config);
+	if (parse_into(&config, text))
+		fail_msg("\"%s\" was not refused", text);
+	if (strncmp(logged, where, strlen(where)) != 0 || strstr(logged, words) == NULL)
+		fail_msg("\"%s\": \"%s\" does not say \"%s ... %s\"", text, logged, where, words);
+	assert_int_equal(messages, 1);
+}
+
+static void
+test_settings(void **state)
+{
+	(void)state;
+	takes("");
+	takes("# nothing but a comment\n");
+	takes("interface = {\"eth0\", lo}\ninterface += {veth1}\nview = host\nlocal = {10.0.0.0/8, \"2001:db8::/32\"}\n"
+	      "filter = \"tcp port 80\"\npromiscuous = true\nimmediate = off\nno-inner = yes\nno-seccomp = true\n"
+	      "snapshot-length = 96\nbuffer-size = 2048\nmax-flows = 5000\ntime-wait = 1.5\nuser = nobody\n");
+	assert_string_equal(config.interface_names[0], "eth0");
+	assert_string_equal(config.interface_names[1], "lo");
+	assert_string_equal(config.interface_names[2], "veth1");
+	assert_null(config.interface_names[3]);
+	assert_int_equal(config.view, VIEW_HOST);
+	assert_int_equal(config.local_prefix_count, 2);
+	assert_string_equal(config.filter, "tcp port 80");
+	assert_true(config.promiscuous && !config.immediate && !config.observe_inner && !config.seccomp);
+	assert_int_equal(config.snaplen, 96);
+	assert_int_equal(config.kernel_buffer, 2048 * 1024);
+	assert_int_equal(config.flow_limits.flows, 5000);
+	assert_int_equal(config.flow_limits.tcp_time_wait_ns, 1500000000);
+	assert_string_equal(config.run_as_user, "nobody");
+	takes("interface = eth0\n");
+	assert_string_equal(config.interface_names[0], "eth0");
+	takes("interface = {}\n");
+	assert_null(config.interface_names[0]);
+}
+
+/* A filter of `count` ports, in a setting, is refused before it is compiled, which would take seconds. */
+static void
+refuses_ports(const char *setting, unsigned count)
+{
+	const char *behind = strstr(setting, "%s") + 2;
+	char text[4096];
+	size_t used = (size_t)snprintf(text, sizeof text, "%.*sport 1", (int)(behind - setting) - 2, setting);
+
+	for (unsigned i = 2; i <= count; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, " or port %u", i);
+	snprintf(text + used, sizeof text - used, "%s", behind);
+	refuses(text, "a.conf:1: ", "the filter is too big: about ");
+}
+
+static void
+test_refusals(void **state)
+{
+	(void)state;
+	refuses("colour = blue\n", "a.conf:1: ", "'colour'");
+	refuses("\n\nmax-flows = 3\nview = host\n", "a.conf:3: ", "16 to 100000000");
+	refuses("max-flows = many\n", "a.conf:1: ", "whole number");
+	refuses("max-flows = 99999999999999999999\n", "a.conf:1: ", "whole number");
+	refuses("max-flows = 1.5\n", "a.conf:1: ", "whole number");
+	refuses("tcp-idle = nan\n", "a.conf:1: ", "a number from");
+	refuses("promiscuous = perhaps\n", "a.conf:1: ", "true or false");
+	refuses("promiscuous = \"\"\n", "a.conf:1: ", "true or false");
+	refuses("view = sideways\n", "a.conf:1: ", "host, both or monitor");
+	refuses("local = {10.0.0.0/8,\n  10.0.0.0/33}\n", "a.conf:2: ", "address prefix");
+	refuses("filter = \"tcp poort 80\"\n", "a.conf:1: ", "syntax error");
+	refuses("filter = \"\"\n", "a.conf:1: ", "empty");
+	refuses_ports("filter = \"%s\"\n", 169);
+	refuses_ports("formula = {'x = gld-receive where pcap(\"%s\")'}\n", 79);
+	refuses("print = \"tcp-nothing\"\n", "a.conf:1: ", "no probe \"tcp-nothing\"");
+	refuses("format = xml\n", "a.conf:1: ", "text or json");
+	refuses("user = nobody-of-that-name\n", "a.conf:1: ", "no such user");
+	refuses("user = root\n", "a.conf:1: ", "root");
+	refuses("strict = true\n\nstrict = false\n", "a.conf:3: ", "already set in line 1");
+	refuses("local = {10.0.0.0/8}\nlocal = {11.0.0.0/8}\n", "a.conf:2: ", "already set");
+	refuses("strict = true, false\n", "a.conf:1: ", "unexpected token");
+	refuses("view = {host, both}\n", "a.conf:1: ", "unexpected token");
+	refuses("strict\nview = host\n", "a.conf:", "equal sign after option 'strict'");
+	refuses("strict\n", "a.conf:", "premature end");
+	refuses("strict =\n", "a.conf:", "premature end");
+	refuses("\nfilter = \"tcp\nstrict = true\n", "a.conf:2: ", "unterminated quote");
+	refuses("\nfilter = 'tcp\n\n", "a.conf:2: ", "unterminated quote");
+	refuses("strict = true\n/* a comment\n\n", "a.conf:2: ", "unterminated comment");
+	refuses("interface = {a, b\n", "a.conf:", "premature end");
+	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "unterminated quote");
+	refuses("}\n", "a.conf:1: ", "brace");
+	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
+}
+
+/* Comments of every kind, and what only looks like one; lines count right behind them. */
+static void
+test_comments(void **state)
+{
+	(void)state;
+	takes("# one\n// two = 2\n/* three\n = 3 */ strict = true # four\n/**/\n/***/summary = true /* x *///y\n");
+	assert_true(config.strict && config.summary);
+	takes("interface = {\"#0\", '//1', \"/*2\", a//b, 'it\\'s # 3', \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
+	assert_string_equal(config.interface_names[0], "#0");
+	assert_string_equal(config.interface_names[1], "//1");
+	assert_string_equal(config.interface_names[2], "/*2");
+	assert_string_equal(config.interface_names[3], "a//b");
+	assert_string_equal(config.interface_names[4], "it's # 3");
+	assert_string_equal(config.interface_names[5], "\"# 4");
+	assert_null(config.interface_names[6]);
+	assert_int_equal(config.local_prefix_count, 1);
+	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
+	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
+	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
+}
+
+/* Options that select the work of a single run are not settings. */
+static void
+test_not_in_files(void **state)
+{
+	static const char *const names[] = {"read", "pace", "wait-tracer", "wait-probes", "list-probes", "help",
+					    "config", "check-config", "install-formulas", "print-config", "foreground"};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		snprintf(text, sizeof text, "%s = 1\n", names[i]);
+		refuses(text, "a.conf:1: ", "no such option");
+	}
+}
+
+/* Overridden values are checked, too. */
+static void
+test_overridden(void **state)
+{
+	size_t flows = (size_t)(options_find_setting("max-flows") - options_table);
+
+	(void)state;
+	overridden[flows] = true;
+	takes("max-flows = 5000\nstrict = true\n");
+	assert_int_equal(config.flow_limits.flows, flow_limits_default().flows);
+	assert_true(config.strict);
+	refuses("max-flows = 5\n", "a.conf:1: ", "whole number");
+	overridden[flows] = false;
+}
+
+static char *
+printed(const struct config *what)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	assert_non_null(stream);
+	config_print(stream, what);
+	fclose(stream);
+	return text;
+}
+
+static void
+test_print_round_trip(void **state)
+{
+	static const char *const files[] = {
+	    "",
+	    "interface = {'a\"b', 'c\\d', 'e${HOME}', \"f'g\", \"h i\", \"#j\", \"k\\nl\"}\n",
+	    "filter = 'tcp[tcpflags] & (tcp-syn|tcp-fin) != 0 and not net 10.0.0.0/8'\n",
+	    "filter = \"tcp or udp\"\nlocal = {10.0.0.0/8, ::1}\nprint = \"tcp-*,udp-send\"\nformat = json\n",
+	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = yes\nview = monitor\n",
+	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = on\nuser = nobody\n",
+	};
+	struct config again;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		char *first, *second;
+
+		takes(files[i]);
+		config.print = config.print != PRINT_OFF ? config.list_format : PRINT_OFF; /* as options.c does */
+		first = printed(&config);
+		if (!parse_into(&again, first))
+			fail_msg("what was printed was refused: %s\n%s", logged, first);
+		again.print = again.print != PRINT_OFF ? again.list_format : PRINT_OFF;
+		second = printed(&again);
+		assert_string_equal(first, second);
+		for (size_t row = 0; row < options_table_rows; row++)
+			if (options_table[row].source != OPTION_COMMAND_LINE)
+				assert_true(options_values_equal(&options_table[row], &config, &again));
+		config_free(&again);
+		free(first);
+		free(second);
+	}
+}
+
+/* Gives a row the first value that it takes and that is not the one it has in `other`. */
+static void
+make_different(const struct option_row *row, struct config *changed, const struct config *other)
+{
+	static const char *const values[] = {"true", "7", "77", "600", "x", "udp", "both", "json", "plain", "nobody",
+					     "192.0.2.0/24", "unix:/y", "tcp-*", "live", "f = tcp-send", "client",
+					     "64M"};
+	char why[256];
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		if (row->kind->set(changed, row, values[i], why, sizeof why) &&
+		    !options_values_equal(row, changed, other))
+			return;
+	fail_msg("%s has no value that differs: add one to the list", row->name);
+}
+
+/* A reload applies every row that the table marks, and no other. */
+static void
+test_reload_applies_the_marked_rows(void **state)
+{
+	struct config now, fresh, wanted;
+
+	(void)state;
+	assert_true(parse_into(&now, "local = {10.0.0.0/8, ::1}\n"));
+	assert_true(config_set_defaults(&fresh));
+	assert_true(config_set_defaults(&wanted));
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (row->source == OPTION_COMMAND_LINE)
+			continue;
+		make_different(row, &fresh, &now);
+		make_different(row, &wanted, &now);
+	}
+	reload_copy_settings(&now, &fresh);
+	for (size_t i = 0; i < options_table_rows; i++) {
+		const struct option_row *row = &options_table[i];
+
+		if (row->source != OPTION_COMMAND_LINE &&
+		    options_values_equal(row, &now, &wanted) != (row->change == OPTION_AT_RELOAD))
+			fail_msg("%s: the table and reload_copy_settings() disagree", row->name);
+	}
+	config_free(&wanted);
+	config_free(&now);
+	config_free(&fresh);
+}
+
+static void
+test_files(void **state)
+{
+	char path[] = "/tmp/netobs-test-config.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	fclose(fdopen(fd, "w"));
+	config_free(&config);
+	assert_true(config_set_defaults(&config));
+	assert_true(config_file_read(path, &config, overridden));
+	remove(path);
+	assert_false(config_file_read(path, &config, overridden));
+	assert_non_null(strstr(logged, "No such file"));
+	assert_false(config_file_read("/", &config, overridden));
+	assert_non_null(strstr(logged, "directory"));
+	assert_false(config_file_read("/dev/zero", &config, overridden));
+	assert_non_null(strstr(logged, "no plain file"));
+}
+
+static int
+clean_up(void **state)
+{
+	(void)state;
+	config_free(&config);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_settings),
+	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_comments),
+	    cmocka_unit_test(test_not_in_files),
+	    cmocka_unit_test(test_overridden),
+	    cmocka_unit_test(test_print_round_trip),
+	    cmocka_unit_test(test_reload_applies_the_marked_rows),
+	    cmocka_unit_test(test_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, clean_up);
+}
