@@ -15,7 +15,7 @@
 #include "config/options.h"
 #include "formulas/formula.h"
 #include "formulas/match/filter_size.h"
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
 #include "recorder/format/capture_writer.h"

@@ -8,7 +8,7 @@
 #include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/firing.h"
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "probes/print/text_clock.h"
 
 /* Most bytes of the value of a text; a longer one is cut and ends in "...". */

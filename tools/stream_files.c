@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "paths/output_path.h"
+#include "base/output_path.h"
 #include "tools/control_client.h"
 
 #define SUFFIX	    ".jsonl.zst"

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 #include "tools/connections/connection_list.h"
 #include "tools/control_client.h"
 
@@ -117,7 +118,7 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 static void
 connections_print_json_text(const char *value)
 {
-	char bytes[CONNECTION_VALUE_SIZE], json[sizeof bytes * FORMAT_JSON_BYTE_MAX + 8];
+	char bytes[CONNECTION_VALUE_SIZE], json[sizeof bytes * JSON_BYTE_MAX + 8];
 	size_t length = format_read_plain(value, bytes);
 
 	printf("\"%.*s\"", (int)(put_json_text(json, bytes, length) - json), json);

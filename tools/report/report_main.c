@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "paths/closed_output.h"
-#include "probes/print/format.h"
+#include "base/closed_output.h"
+#include "base/format.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
 #include "tools/report/report_exchanges.h"
