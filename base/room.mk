@@ -40,4 +40,6 @@ libbase_a_SOURCES += \
 	%D%/trusted_path.c \
 	%D%/trusted_path.h \
 	%D%/unit_clause.c \
-	%D%/unit_clause.h
+	%D%/unit_clause.h \
+	%D%/units.c \
+	%D%/units.h

@@ -261,7 +261,7 @@ stream_open_files(struct stream_reader *reader, const char *name, const struct s
 		client_log_error("--rotate needs --dir", NULL);
 	else if (!stream_rotation_parse(rotate, &rotation))
 		client_log_error("--rotate",
-				 "expected a size such as 100M (K, M, G) or a time such as 1h (s, m, h, d)");
+				 "expected a size or a time from 1s on, with a unit as in 100M, 1h");
 	else if (options->directory == NULL)
 		return true;
 	else

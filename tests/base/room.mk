@@ -9,7 +9,8 @@ unit_tests += \
 	%D%/test_output_path \
 	%D%/test_time_histogram \
 	%D%/test_trusted_path \
-	%D%/test_unit_clause
+	%D%/test_unit_clause \
+	%D%/test_units
 
 check_tests += \
 	%D%/outputs.sh
