@@ -28,7 +28,7 @@
 #include "daemon/metrics/metrics.h"
 #include "daemon/query/server.h"
 #include "formulas/formula.h"
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "recorder/ring.h"
 #include "records/record_filter.h"
 #include "records/record_ring.h"
