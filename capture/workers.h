@@ -15,13 +15,13 @@
 #include "base/loop.h"
 #include "capture/input.h"
 #include "config/config.h"
+#include "flight/ring.h"
 #include "host/interfaces.h"
 #include "host/local_addrs.h"
 #include "host/lower_dedup.h"
 #include "host/rtnl.h"
 #include "observe/observer.h"
 #include "owner/owner_lookup.h"
-#include "recorder/ring.h"
 
 struct formula_set;
 struct feed_set;
