@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/output_path.h"
 #include "base/unit_clause.h"
-#include "recorder/format/capture_writer.h"
+#include "flight/format/capture_writer.h"
 
 /* The longest frame that libpcap accepts (MAXIMUM_SNAPLEN). */
 #define SNAPSHOT_LENGTH 262144

@@ -35,9 +35,9 @@
 #include "confine/descriptors.h"
 #include "confine/privileges.h"
 #include "daemon/run.h"
+#include "flight/format/capture_writer.h"
 #include "flow/memory.h"
 #include "formulas/slots/private_copy.h"
-#include "recorder/format/capture_writer.h"
 #include "tests/fuzz/fuzz_must.h"
 #include "tests/lib/json_check.h"
 
