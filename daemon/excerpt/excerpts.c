@@ -8,7 +8,7 @@
 #include <sys/random.h>
 
 #include "base/log.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "daemon/excerpt/excerpts_internal.h"
 #include "daemon/file/output_file.h"
 #include "observe/ring_listener.h"

@@ -3,7 +3,7 @@
 #ifndef NETOBS_DAEMON_EXCERPT_EXCERPTS_INTERNAL_H
 #define NETOBS_DAEMON_EXCERPT_EXCERPTS_INTERNAL_H
 
-#include "capture/second_pass.h"
+#include "observe/second_pass.h"
 #include "daemon/excerpt/excerpt_comments.h"
 #include "daemon/excerpt/excerpt_file.h"
 #include "daemon/excerpt/excerpt_first_pass.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "capture/input.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "config/config.h"
 #include "observe/batch_times.h"
 #include "observe/observer.h"
