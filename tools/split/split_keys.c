@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/split/split_keys.h"
+#include "tools/split/split_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/split/split_files.h"
+#include "tools/split/split_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ split_files_check_limit(unsigned count)
 		if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
 			return true;
 	}
-	log_error("--split %u needs %u open files, and at most %llu are allowed (ulimit -n)", count,
+	log_error("%u captures need %u open files, and at most %llu are allowed (ulimit -n)", count,
 		  count + OTHER_DESCRIPTORS, (unsigned long long)limit.rlim_max);
 	return false;
 }

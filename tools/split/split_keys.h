@@ -9,8 +9,8 @@
  *
  * A frame without connections has the key of its pair of addresses, or key 0 if it is no IP packet.
  */
-#ifndef NETOBS_DAEMON_SPLIT_SPLIT_KEYS_H
-#define NETOBS_DAEMON_SPLIT_SPLIT_KEYS_H
+#ifndef NETOBS_TOOLS_SPLIT_SPLIT_KEYS_H
+#define NETOBS_TOOLS_SPLIT_SPLIT_KEYS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --split: which frames and connections are in which capture, messages, exit statuses, and that no file is left if anything
+# netobs split: which frames and connections are in which capture, messages, exit statuses, and that no file is left if anything
 # fails.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
 built "$netobsd"
+split=$build/netobs-split
+built "$split"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 file=$top/tests/captures/home-network.pcap
 directory=$tmp/split
@@ -17,14 +19,14 @@ fresh() {
 	mkdir "$directory" || exit 99
 }
 
-# refuses NAME STATUS PATTERN ARGUMENT...: ok if netobsd exits with STATUS, logs PATTERN, and leaves no file
+# refuses NAME STATUS PATTERN ARGUMENT...: ok if netobs-split exits with STATUS, logs PATTERN, and leaves no file
 refuses() {
 	refuses_name=$1 refuses_status=$2 refuses_pattern=$3
 	shift 3
-	"$netobsd" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	"$split" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	refuses_got=$?
 	ls -A "$directory" >>"$tmp/out"
-	if [ "$refuses_got" -eq "$refuses_status" ] && grep -q -- "^netobsd: .*$refuses_pattern" "$tmp/err" &&
+	if [ "$refuses_got" -eq "$refuses_status" ] && grep -q -- "^netobs-split: .*$refuses_pattern" "$tmp/err" &&
 		[ ! -s "$tmp/out" ]; then
 		ok "$refuses_name"
 	else
@@ -41,13 +43,13 @@ records() {
 # ------------------------------------------------------------------------------------------------------------- frames
 
 fresh
-check "one capture" "$netobsd" --split 1 -r "$file" -w "$directory/one"
+check "one capture" "$split" -n 1 -r "$file" -w "$directory/one"
 records "$file" >"$tmp/whole"
 records "$directory/one-0001-of-0001.pcapng" >"$tmp/got"
 check "it has the frames of the input in their order" cmp "$tmp/whole" "$tmp/got"
 
 fresh
-check "seven captures" "$netobsd" --split 7 -r "$file" -w "$directory/seven"
+check "seven captures" "$split" -n 7 -r "$file" -w "$directory/seven"
 is "their names" "$(cd "$directory" && echo *)" "$(for i in 1 2 3 4 5 6 7; do
 	printf 'seven-000%d-of-0007.pcapng ' $i
 done)seven.json"
@@ -61,7 +63,7 @@ is "each has its frames in the order of the input" "$(cat "$tmp/order")" ""
 records "$directory"/*.pcapng | sort >"$tmp/got"
 sort "$tmp/whole" >"$tmp/wanted"
 check "together they have every frame once" cmp "$tmp/wanted" "$tmp/got"
-check "the list of captures counts their frames and bytes" "$top/tests/daemon/split/split_list.py" "$directory/seven" 7
+check "the list of captures counts their frames and bytes" "$top/tests/tools/split/split_list.py" "$directory/seven" 7
 # shards.sh compares the records of all captures.
 "$netobsd" -r "$file" --records="$tmp/single" 2>/dev/null
 for i in "$directory"/*.pcapng; do
@@ -72,46 +74,51 @@ check "the merged records of the captures are those of a single run" cmp "$tmp/s
 
 fresh
 gzip -c "$file" >"$tmp/whole.pcap.gz"
-"$netobsd" --split 7 -r "$tmp/whole.pcap.gz" -w "$directory/seven" 2>/dev/null
+"$split" -n 7 -r "$tmp/whole.pcap.gz" -w "$directory/seven" 2>/dev/null
 records "$directory"/*.pcapng | sort >"$tmp/got"
 check "compressed input" cmp "$tmp/wanted" "$tmp/got"
 fresh
-"$netobsd" --split 7 -r - -w "$directory/seven" <"$file" 2>/dev/null
+"$split" -n 7 -r - -w "$directory/seven" <"$file" 2>/dev/null
 records "$directory"/*.pcapng | sort >"$tmp/got"
 check "a file as standard input" cmp "$tmp/wanted" "$tmp/got"
 fresh
-"$netobsd" --split 2 -r "$file" -w "$directory/tcp" tcp 2>/dev/null
+"$split" -n 2 -w "$directory/tcp" -f tcp -r "$file" 2>/dev/null
 "$netobsd" -r "$file" --summary tcp 2>&1 | awk '$1 == "frames" { print $2 }' >"$tmp/wanted"
 is "a filter" "$(records "$directory"/*.pcapng | wc -l)" "$(cat "$tmp/wanted")"
 
 # -------------------------------------------------------------------------------------------------------- no file left
 
 fresh
-refuses "K = 0" 1 "expected a whole number from 1 to 9999" --split 0 -r "$file" -w "$directory/x"
-refuses "K is no number" 1 "expected a whole number from 1 to 9999" --split two -r "$file" -w "$directory/x"
-refuses "no prefix" 1 "needs -w PREFIX" --split 2 -r "$file"
-refuses "a prefix alone" 1 "needs --split" -r "$file" -w "$directory/x"
-refuses "an interface" 1 "is for files" --split 2 -i lo -w "$directory/x"
-refuses "a printer" 1 "only writes captures: --print" --split 2 -r "$file" -w "$directory/x" --print
-refuses "a missing directory" 1 "cannot create .*: No such file or directory" --split 2 -r "$file" \
+refuses "K = 0" 1 "expected a whole number from 1 to 9999" -n 0 -r "$file" -w "$directory/x"
+refuses "K is no number" 1 "expected a whole number from 1 to 9999" -n two -r "$file" -w "$directory/x"
+refuses "K is above the most" 1 "expected a whole number from 1 to 9999" -n 10000 -r "$file" -w "$directory/x"
+refuses "no prefix" 1 "give the prefix of the names .* -w PREFIX" -n 2 -r "$file"
+refuses "a prefix alone" 1 "give the number of captures .* -n NUMBER" -r "$file" -w "$directory/x"
+refuses "no capture" 1 "give at least one capture" -n 2 -w "$directory/x"
+refuses "standard input twice" 1 "standard input (-r -) can be read only once" -n 2 -w "$directory/x" - -
+refuses "an interface" 1 "usage: netobs-split" -n 2 -i lo -w "$directory/x"
+refuses "a printer" 1 "usage: netobs-split" -n 2 -r "$file" -w "$directory/x" --print
+refuses "an option without its value" 1 "usage: netobs-split" -w "$directory/x" "$file" -n
+refuses "a bad filter" 1 "syntax error" -n 2 -r "$file" -w "$directory/x" -f "tcp and"
+refuses "a missing directory" 1 "cannot create .*: No such file or directory" -n 2 -r "$file" \
 	-w "$directory/none/x"
-refuses "a missing input" 1 "cannot read $tmp/none: No such file" --split 2 -r "$tmp/none" -w "$directory/x"
-refuses "an input that is no capture" 1 "is not a readable capture" --split 2 -r "$0" -w "$directory/x"
+refuses "a missing input" 1 "cannot read $tmp/none: No such file" -n 2 -r "$tmp/none" -w "$directory/x"
+refuses "an input that is no capture" 1 "is not a readable capture" -n 2 -r "$0" -w "$directory/x"
 mkfifo "$tmp/pipe"
-refuses "a pipe" 1 "reads its input twice, and $tmp/pipe is no file" --split 2 -r "$tmp/pipe" -w "$directory/x"
-limited=$netobsd
-netobsd=$tmp/limited
-printf "#!/bin/sh\nexec prlimit \$limit '%s' \"\$@\"\n" "$limited" >"$netobsd"
-chmod 755 "$netobsd"
+refuses "a pipe" 1 "the input is read twice, and $tmp/pipe is no file" -n 2 -r "$tmp/pipe" -w "$directory/x"
+limited=$split
+split=$tmp/limited
+printf "#!/bin/sh\nexec prlimit \$limit '%s' \"\$@\"\n" "$limited" >"$split"
+chmod 755 "$split"
 export limit=--nofile=100:100
-refuses "more captures than descriptors" 1 "at most 100 are allowed" --split 90 -r "$file" -w "$directory/x"
+refuses "more captures than descriptors" 1 "at most 100 are allowed" -n 90 -r "$file" -w "$directory/x"
 export limit=--fsize=8192
-refuses "a capture that is too large" 1 "cannot write .*: File too large" --split 2 -r "$file" -w "$directory/x"
-netobsd=$limited
+refuses "a capture that is too large" 1 "cannot write .*: File too large" -n 2 -r "$file" -w "$directory/x"
+split=$limited
 
 fresh
 : >"$directory/x-0002-of-0002.pcapng"
-"$netobsd" --split 2 -r "$file" -w "$directory/x" 2>"$tmp/err"
+"$split" -n 2 -r "$file" -w "$directory/x" 2>"$tmp/err"
 is "a capture that exists is kept: the exit status" $? 1
 check "the message" grep -q "x-0002-of-0002.pcapng exists already" "$tmp/err"
 is "it is the only file" "$(ls -A "$directory")" x-0002-of-0002.pcapng
@@ -119,7 +126,7 @@ is "it is the only file" "$(ls -A "$directory")" x-0002-of-0002.pcapng
 # A full disk: a file system of its own, if this user may mount one.
 fresh
 if mount -t tmpfs -o size=64k,mode=755 netobs-test "$directory" 2>/dev/null; then
-	refuses "a full disk" 1 "cannot write .*: No space left on device" --split 2 -r "$file" -w "$directory/x"
+	refuses "a full disk" 1 "cannot write .*: No space left on device" -n 2 -r "$file" -w "$directory/x"
 	umount "$directory"
 else
 	skip "a full disk" "no permission to mount a file system"
@@ -131,10 +138,10 @@ fi
 head -c 24 "$file" >"$tmp/endless.pcap"
 truncate -s 100G "$tmp/endless.pcap" || exit 99
 
-# begin CAPTURE: starts netobsd, and waits until the process that reads the input, $reader, has given up its privileges
+# begin CAPTURE: starts netobs-split, and waits until the process that reads the input, $reader, has given up its privileges
 begin() {
 	fresh
-	"$netobsd" --split 2 -r "$1" -w "$directory/x" 2>"$tmp/err" &
+	"$split" -n 2 -r "$1" -w "$directory/x" 2>"$tmp/err" &
 	process=$!
 	wait_while $process is_confined
 }
@@ -151,7 +158,7 @@ for signal in TERM KILL; do
 	kill -$signal $process
 	wait $process 2>/dev/null
 	note "status $?: $(cat "$tmp/err")"
-	check "SIG$signal: the process that reads the input ends with netobsd, also as another user" wait_for has_ended "$reader"
+	check "SIG$signal: the process that reads the input ends with netobs-split, also as another user" wait_for has_ended "$reader"
 	check "SIG$signal: before the end of the input" grep -q "stopped before the end of the input" "$tmp/err"
 	is "SIG$signal: there is no file" "$(find "$directory" -name '*.pcapng' -o -name '*.json' | wc -l)" 0
 done
@@ -181,13 +188,13 @@ trap 'exit 99' HUP
 fresh
 # shellcheck disable=SC2016
 check "temporary files of a killed process with the same id" sh -c \
-	': >"$2/x.json.$$.0.tmp"; : >"$2/x-0001-of-0002.pcapng.$$.0.tmp"; exec "$1" --split 2 -r "$3" -w "$2/x"' \
-	sh "$netobsd" "$directory" "$file"
+	': >"$2/x.json.$$.0.tmp"; : >"$2/x-0001-of-0002.pcapng.$$.0.tmp"; exec "$1" -n 2 -r "$3" -w "$2/x"' \
+	sh "$split" "$directory" "$file"
 is "they are left" "$(find "$directory" -name '*.tmp' | wc -l)" 2
 is "all captures are there" "$(find "$directory" -name '*.pcapng' -o -name '*.json' | wc -l)" 3
 fresh
 # shellcheck disable=SC2016
 check "SIGCHLD is ignored by the parent" timeout 120 python3 -c \
 	'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' \
-	"$netobsd" --split 2 -r "$file" -w "$directory/x"
+	"$split" -n 2 -r "$file" -w "$directory/x"
 tap_done

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/split/split_groups.h"
+#include "tools/split/split_groups.h"
 
 enum { KEYS = 3000, JOINS = 2500 };
 

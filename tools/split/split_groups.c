@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/split/split_groups.h"
+#include "tools/split/split_groups.h"
 
 #include <errno.h>
 #include <stdlib.h>

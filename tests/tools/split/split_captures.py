@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether the captures of --split together have every frame of their input once.
+"""Whether the captures of netobs split together have every frame of their input once.
 
-usage: split_captures.py CAPTURES SPLIT LIST    LIST has the names of captures, one a line; SPLIT what netobsd has written
+usage: split_captures.py CAPTURES SPLIT LIST    LIST has the names of captures, one a line; SPLIT what netobs-split has written
 """
 import glob
 import os

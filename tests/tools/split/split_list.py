@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether the list of the captures of --split counts their frames and bytes.
+"""Whether the list of the captures of netobs split counts their frames and bytes.
 
 usage: split_list.py PREFIX CAPTURES
 """

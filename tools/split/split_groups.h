@@ -4,8 +4,8 @@
  * the connections of a tunnel and the tunnel itself, are one group.  A key that was never joined takes no memory and is
  * a group of its own.  The name of a group is its least key, so that it does not depend on the order of the joins.
  */
-#ifndef NETOBS_DAEMON_SPLIT_SPLIT_GROUPS_H
-#define NETOBS_DAEMON_SPLIT_SPLIT_GROUPS_H
+#ifndef NETOBS_TOOLS_SPLIT_SPLIT_GROUPS_H
+#define NETOBS_TOOLS_SPLIT_SPLIT_GROUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

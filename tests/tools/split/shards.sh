@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The merged records of shards are those of a single run, byte for byte: captures that --split writes, and windows of
+# The merged records of shards are those of a single run, byte for byte: captures that netobs split writes, and windows of
 # time.  With the captures of the source tree, and with an artificial one of 200,000 frames under GNU parallel, of which
 # NETOBS_SHARD_FRAMES is another number (5000000 takes ten minutes).
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
 built "$netobsd"
+built "$build/netobs-split"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 shards="2 7 16"
 frames=${NETOBS_SHARD_FRAMES:-200000}
@@ -25,12 +26,12 @@ fresh() {
 
 # of_records WHAT RECORDS [K]
 of_records() {
-	"$top/tests/daemon/split/shards_records.py" "$@"
+	"$top/tests/tools/split/shards_records.py" "$@"
 }
 
-# jobs_split FILE K: a command for each capture that --split has written
+# jobs_split FILE K: a command for each capture that netobs-split has written
 jobs_split() {
-	"$netobsd" --split "$2" -r "$1" -w "$tmp/shards/x" >/dev/null 2>"$tmp/split.err"
+	"$build/netobs-split" -n "$2" -w "$tmp/shards/x" "$1" >/dev/null 2>"$tmp/split.err"
 	for jobs_capture in "$tmp"/shards/x-*.pcapng; do
 		printf '"%s" -r "%s" --records="%s"\n' "$netobsd" "$jobs_capture" "${jobs_capture%.pcapng}.jsonl"
 	done
@@ -47,7 +48,7 @@ jobs_window() {
 	done
 }
 
-# same CAPTURE KIND: whether the merged records are those of the single run.  --split does not keep their times if the clock
+# same CAPTURE KIND: whether the merged records are those of the single run.  netobs split does not keep their times if the clock
 # is stepped in the capture.
 same() {
 	merged >"$tmp/merged"
@@ -94,7 +95,7 @@ parallel --version 2>/dev/null | grep -q '^GNU parallel' || {
 	tap_done
 	exit
 }
-check "an artificial capture of $frames frames" "$top/tests/daemon/split/traffic.py" "$frames" 1 "$tmp/traffic.pcap"
+check "an artificial capture of $frames frames" "$top/tests/tools/split/traffic.py" "$frames" 1 "$tmp/traffic.pcap"
 check "a single run" "$netobsd" -r "$tmp/traffic.pcap" --records="$tmp/single" --summary
 cp "$tmp/check" "$tmp/summary"
 is "records of both kinds of ends and of all protocols" "$(of_records kinds "$tmp/single")" \
@@ -121,6 +122,7 @@ cd "$tmp" || exit 99
 fresh
 mkdir bin work
 ln -s "$netobsd" bin/netobsd
+ln -s "$top/scripts/netobs" bin/netobs
 PATH=$tmp/bin:$PATH
 zstd -q -o big.pcap.zst traffic.pcap
 recipe "GNU parallel, one job" >commands

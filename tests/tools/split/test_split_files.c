@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/split/split_files.h"
+#include "tools/split/split_files.h"
 
 enum { CAPTURES = 2 };
 

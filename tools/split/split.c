@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/split/split.h"
+#include "tools/split/split.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "observe/observer.h"
-#include "daemon/split/split_files.h"
-#include "daemon/split/split_groups.h"
-#include "daemon/split/split_keys.h"
+#include "tools/split/split_files.h"
+#include "tools/split/split_groups.h"
+#include "tools/split/split_keys.h"
 #include "dissect/dissect.h"
 
 /* What the child reports, in memory that both processes share. */
@@ -158,7 +158,7 @@ split_check_inputs(const struct split_child *child)
 
 	if (obstacle == NULL)
 		return true;
-	log_error("--split reads its input twice, and %s is no file: store it in a file first", obstacle);
+	log_error("the input is read twice, and %s is no file: store it in a file first", obstacle);
 	return false;
 }
 
@@ -339,11 +339,11 @@ split_start_child(struct split_child *child, const sigset_t *signals)
 }
 
 static void
-split_log_result(const struct config *config, const struct split_report *report, unsigned count)
+split_log_result(const struct split_request *request, const struct split_report *report)
 {
 	uint64_t frames = 0, least = UINT64_MAX, most = 0;
 
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < request->count; i++) {
 		uint64_t n = report->captures[i].frames;
 
 		frames += n;
@@ -352,21 +352,21 @@ split_log_result(const struct config *config, const struct split_report *report,
 	}
 	log_notice("split %llu frames into %u captures %s-*-of-%04u.pcapng, the smallest of %llu frames, the largest "
 		   "of %llu; %s.json lists them",
-		   (unsigned long long)frames, count, config->write_prefix, count, (unsigned long long)least,
-		   (unsigned long long)most, config->write_prefix);
+		   (unsigned long long)frames, request->count, request->prefix, request->count,
+		   (unsigned long long)least, (unsigned long long)most, request->prefix);
 }
 
 enum input_result
-split_run(const struct config *config)
+split_run(const struct split_request *request)
 {
-	unsigned count = config->split;
+	unsigned count = request->count;
 	size_t size = sizeof(struct split_report) + count * sizeof(struct split_file_counters);
 	struct split_child child = {.count = count, .parent = getpid()};
 	enum input_result result;
 	sigset_t signals;
 
-	second_pass_set_config(&child.config, config);
-	if (!privileges_plan(config, &child.privileges))
+	second_pass_set_config(&child.config, &request->config);
+	if (!privileges_plan(&request->config, &child.privileges))
 		return INPUT_FAILED;
 	child.report = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (child.report == MAP_FAILED) {
@@ -374,14 +374,14 @@ split_run(const struct config *config)
 		return INPUT_FAILED;
 	}
 	split_block_signals(&signals); /* no signal may end this process while there are unfinished files */
-	child.files = split_files_create(config->write_prefix, count, child.report->captures);
+	child.files = split_files_create(request->prefix, count, child.report->captures);
 	if (child.files == NULL)
 		return INPUT_FAILED;
 	result = split_start_child(&child, &signals);
 	if (result != INPUT_FAILED && child.report->complete) {
 		if (!split_files_publish(child.files))
 			return INPUT_FAILED;
-		split_log_result(config, child.report, count);
+		split_log_result(request, child.report);
 		return result;
 	}
 	split_files_discard(child.files);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The captures that --split writes: PREFIX-0001-of-0007.pcapng and so on, then PREFIX.json, which lists them.  They are
- * written under temporary names in the same directory.  All of them get their names when all are complete, PREFIX.json
- * last; or none does.
+ * The captures that netobs-split writes: PREFIX-0001-of-0007.pcapng and so on, then PREFIX.json, which lists them.
+ * They are written under temporary names in the same directory.  All of them get their names when all are complete,
+ * PREFIX.json last; or none does.
  */
-#ifndef NETOBS_DAEMON_SPLIT_SPLIT_FILES_H
-#define NETOBS_DAEMON_SPLIT_SPLIT_FILES_H
+#ifndef NETOBS_TOOLS_SPLIT_SPLIT_FILES_H
+#define NETOBS_TOOLS_SPLIT_SPLIT_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,6 +3,8 @@
 unit_tests += \
 	%D%/test_split_files \
 	%D%/test_split_groups
+%C%_test_split_files_LDADD = libsplit.a $(LDADD)
+%C%_test_split_groups_LDADD = libsplit.a $(LDADD)
 
 check_tests += \
 	%D%/split.sh
