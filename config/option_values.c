@@ -12,12 +12,12 @@
 #include "base/units.h"
 #include "config/formula_names.h"
 #include "config/options.h"
+#include "flight/format/capture_writer.h"
 #include "formulas/formula.h"
 #include "formulas/match/filter_size.h"
 #include "base/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
-#include "recorder/format/capture_writer.h"
 #include "records/record_fields.h"
 #include "records/record_filter.h"
 

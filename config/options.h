@@ -97,6 +97,13 @@ enum options_result {
 enum options_result options_parse(int argc, char **argv, struct config *config);
 void config_free(struct config *config);
 
+/* Sets an option of the table by its name, for a program with a command line of its own; `value` is NULL if there is
+ * none.  False, with a message logged, if the value is not valid. */
+bool options_set(struct config *config, const char *name, const char *value);
+
+/* False, with a message logged, if standard input is named twice. */
+bool options_check_standard_input(const struct config *config);
+
 /* Sets the defaults. */
 bool config_set_defaults(struct config *config);
 

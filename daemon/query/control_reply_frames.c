@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/frame_filter.h"
-#include "recorder/format/capture_writer.h"
-#include "recorder/ring.h"
+#include "flight/format/capture_writer.h"
+#include "flight/ring.h"
 
 /* Most replies of this kind at the same time, which limits their memory. */
 #define CAPTURES_MAX 8u
