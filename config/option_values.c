@@ -14,7 +14,7 @@
 #include "config/formula_names.h"
 #include "config/options.h"
 #include "formulas/formula.h"
-#include "formulas/match/filter_size.h"
+#include "formulas/match/filter_text.h"
 #include "paths/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"

@@ -36,7 +36,7 @@
 #include "confine/privileges.h"
 #include "daemon/run.h"
 #include "flow/memory.h"
-#include "formulas/slots/private_copy.h"
+#include "formulas/slots/slot_image.h"
 #include "recorder/format/capture_writer.h"
 #include "tests/fuzz/fuzz_must.h"
 #include "tests/lib/json_check.h"

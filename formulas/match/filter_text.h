@@ -1,4 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The text of a libpcap filter, before it is compiled: its words, and an estimate of the size of its program. */
+#ifndef NETOBS_FORMULAS_MATCH_FILTER_TEXT_H
+#define NETOBS_FORMULAS_MATCH_FILTER_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* --- The words of a libpcap filter. --- */
+
+/* Most bytes of a word that is known, with the NUL. */
+#define FILTER_WORD_SIZE 64u
+
+/* Whether libpcap would look up a word as a name of a host, network, port or protocol, or the filter contains one of
+ * the words "protochain" and "gateway".  If so, `unknown`, of FILTER_WORD_SIZE bytes, is the first such word. */
+bool filter_words_need_lookup(const char *text, char *unknown, size_t size);
+
 /*
  * Estimates the size of the program of a libpcap filter.  libpcap cannot be interrupted, and the time that it takes to
  * compile a filter grows with the square of the number of instructions, with optimization with its cube: with libpcap
@@ -14,11 +30,6 @@
  * For 802.11 the number is twice to three times that of Ethernet.  So the number is estimated from the words,
  * before the filter is compiled.
  */
-#ifndef NETOBS_FORMULAS_MATCH_FILTER_SIZE_H
-#define NETOBS_FORMULAS_MATCH_FILTER_SIZE_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Most instructions of a filter that is compiled while frames arrive: some 30 ms. */
 #define FILTER_SIZE_MAX 4096u
