@@ -20,7 +20,6 @@
 #include "probes/print/print_fields.h"
 #include "recorder/format/capture_writer.h"
 #include "records/record_fields.h"
-#include "records/record_filter.h"
 
 static void *
 option_field(struct config *config, const struct option_row *row)

@@ -8,8 +8,6 @@ libobserve_a_SOURCES += \
 	%D%/batch.h \
 	%D%/batch_times.c \
 	%D%/batch_times.h \
-	%D%/capture_lag.c \
-	%D%/capture_lag.h \
 	%D%/frame_listener.h \
 	%D%/observe_packet.c \
 	%D%/observer.c \
@@ -20,6 +18,5 @@ libobserve_a_SOURCES += \
 	%D%/packet_clock.c \
 	%D%/packet_clock.h \
 	%D%/pipeline.c \
-	%D%/pipeline.h \
 	%D%/ring_listener.c \
 	%D%/ring_listener.h

@@ -421,8 +421,7 @@ http_store_request(struct http_reader_ctx *ctx, struct http_request *request, co
 		http_report_anomaly(ctx, ANOMALY_HTTP_TARGET);
 }
 
-/* http_request.c, http_response.c: a first line is complete; a field; the header; the message.  False of a first line
- * that is none. */
+/* A first line is complete.  False of one that is none. */
 static bool
 http_begin_request(struct http_reader_ctx *ctx, const struct http_line *line)
 {

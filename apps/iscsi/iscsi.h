@@ -2,7 +2,7 @@
 /*
  * iSCSI (RFC 7143): parsing of a single PDU.  A PDU is a basic header segment of 48 bytes, additional header segments,
  * an optional header digest, the data, padding to four bytes, and an optional data digest; digests are present if both
- * sides agreed on them.  Boundaries depend on the whole stream and are found in apps/iscsi/iscsi_reader.h; this file
+ * sides agreed on them.  Boundaries depend on the whole stream and are found by apps/iscsi/iscsi_reader.c; this part
  * turns bytes into fields.
  */
 #ifndef NETOBS_APPS_ISCSI_ISCSI_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Iterates over the chunks of an SCTP packet and the parameters of a chunk (RFC 9260 sections 3.2 and 3.2.1). */
-#ifndef NETOBS_DISSECT_TRANSPORT_SCTP_CHUNKS_H
-#define NETOBS_DISSECT_TRANSPORT_SCTP_CHUNKS_H
+#ifndef NETOBS_DISSECT_TRANSPORT_SCTP_H
+#define NETOBS_DISSECT_TRANSPORT_SCTP_H
 
 #include "dissect/packet.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory of app flows, private to the files of app_flow*.c.  Index 0 means none. */
-#ifndef NETOBS_FLOW_STREAM_APP_FLOW_POOL_H
-#define NETOBS_FLOW_STREAM_APP_FLOW_POOL_H
+#ifndef NETOBS_FLOW_STREAM_APP_FLOW_INTERNAL_H
+#define NETOBS_FLOW_STREAM_APP_FLOW_INTERNAL_H
 
-#include "flow/stream/app_flow.h"
+#include "flow/stream/app_reader.h"
+#include "flow/stream/stream.h"
 
 /* An app flow is in one of these lists, each ordered by the time of the last segment.  It is confirmed when both ends
  * have sent a complete message, and closed when its connection is or when its reader needs no more bytes. */
@@ -62,26 +63,17 @@ struct app_flow_table {
 	struct app_flow_counters counters;
 };
 
-/* The app flow of a connection, moved to the front of its list; NULL if there is none. */
-struct app_flow *app_flow_lookup(struct app_flow_table *table, const struct flow *flow, uint64_t cid);
+static inline uint32_t
+app_flow_number(const struct app_flow_table *table, const struct app_flow *c)
+{
+	return (uint32_t)(c - table->entries);
+}
 
-/* Creates an app flow of a connection whose endpoint `client` opened it.  Evicts another one if the table, or the
- * share of unconfirmed app flows, is full. */
-struct app_flow *app_flow_create(struct app_flow_table *table, const struct flow *flow, uint64_t cid, unsigned client);
-
-/* Both ends have sent a complete message. */
-void app_flow_confirm(struct app_flow_table *table, struct app_flow *c);
-
-/* The connection is over, or its reader needs no more bytes: its app flow becomes the first candidate for eviction. */
-void app_flow_retire(struct app_flow_table *table, struct app_flow *c);
-
-void *app_flow_state(const struct app_flow_table *table, const struct app_flow *c);
-
-uint32_t app_flow_number(const struct app_flow_table *table, const struct app_flow *c);
-
-/* Puts an app flow whose bytes are held until `until`, packet time in ns, into the list of those, or takes it out of
- * it if `until` is 0. */
-void app_flow_set_held(struct app_flow_table *table, struct app_flow *c, uint64_t until);
+static inline void *
+app_flow_state(const struct app_flow_table *table, const struct app_flow *c)
+{
+	return table->states + app_flow_number(table, c) * table->state_size;
+}
 
 /* app_flow_index.c: takes an app flow out of the index. */
 void app_flow_index_remove(struct app_flow_table *table, struct app_flow *c);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef NETOBS_FLOW_REASSEMBLY_REASSEMBLY_INTERNAL_H
+#define NETOBS_FLOW_REASSEMBLY_REASSEMBLY_INTERNAL_H
+
+#include "flow/reassembly/reassembly.h"
+
 /*
- * Memory of the reassembly, private to reassembly.c and reassembly_pool.c.
+ * Memory of the reassembly, private to reassembly.c and its tests.
  *
  * The bytes of a datagram lie in blocks of 512, allocated for each 512 bytes of the datagram of which something has
  * arrived, so the offset in the datagram determines the place in memory.  The stored fragments are a list in ascending
  * order.  Datagrams, blocks and fragments are indices into arrays; index 0 means none.  Memory that was never used is
  * never touched.
  */
-#ifndef NETOBS_FLOW_REASSEMBLY_REASSEMBLY_POOL_H
-#define NETOBS_FLOW_REASSEMBLY_REASSEMBLY_POOL_H
-
-#include "flow/reassembly/reassembly.h"
 
 enum {
 	BLOCK_SIZE = 512,
@@ -109,31 +110,5 @@ datagram_index(const struct reassembly *r, const struct datagram *d)
 {
 	return (uint16_t)(d - r->datagrams);
 }
-
-struct datagram *datagram_lookup(struct reassembly *r, const struct datagram_key *key);
-
-/* Creates a datagram; one must be free. */
-struct datagram *datagram_create(struct reassembly *r, const struct datagram_key *key, uint64_t now);
-
-/* Removes a datagram and frees its blocks and fragments. */
-void datagram_free(struct reassembly *r, struct datagram *d);
-
-/* Frees the blocks and fragments of a datagram, which stays. */
-void datagram_clear(struct reassembly *r, struct datagram *d);
-
-/* Allocates a stored fragment; one must be free. */
-uint16_t fragment_alloc(struct reassembly *r);
-
-/* Number of blocks that must be allocated to store `length` bytes from `offset` on. */
-uint32_t datagram_blocks_needed(const struct datagram *d, uint32_t offset, uint32_t length);
-
-/* Copies bytes into the datagram.  Blocks that it lacks must be free. */
-void datagram_write(struct reassembly *r, struct datagram *d, uint32_t offset, struct slice bytes);
-
-/* Whether the datagram holds exactly these bytes at the offset.  They must have been written. */
-bool datagram_bytes_equal(const struct reassembly *r, const struct datagram *d, uint32_t offset, struct slice bytes);
-
-/* Copies the first `length` bytes out.  They must have been written. */
-void datagram_read(const struct reassembly *r, const struct datagram *d, uint8_t *to, uint32_t length);
 
 #endif
