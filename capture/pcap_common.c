@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/log_debug.h"
 #include "dissect/dissect.h"
-#include "formulas/match/filter_size.h"
+#include "formulas/match/filter_text.h"
 #include "base/unit_clause.h"
 
 bool

@@ -19,7 +19,7 @@
 #include "capture/live.h"
 #include "capture/replay.h"
 #include "config/options.h"
-#include "host/view.h"
+#include "host/locality.h"
 #include "capture/batch.h"
 #include "observe/ring_listener.h"
 #include "probes/fire.h"

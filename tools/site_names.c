@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formulas/slots/slot_editor.h"
+#include "formulas/slots/slots.h"
 #include "tools/control_client.h"
 
 /* The first update may free the slot for a formula that has none; the second one then names it.  Other editors may

@@ -4,10 +4,10 @@
 #define NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 
 #include "probes/manifest.h"
+#include "base/format.h"
 #include "probes/print/json_fields.h"
 #include "probes/print/print.h"
 #include "probes/print/print_fields.h"
-#include "probes/print/text_clock.h"
 #include "probes/print/text_line.h"
 #include "probes/print/writer.h"
 
