@@ -100,7 +100,7 @@ options_check_scope(const struct config *config, const bool given[OPTIONS_ROWS_M
 	return true;
 }
 
-static bool
+bool
 options_check_standard_input(const struct config *config)
 {
 	unsigned times = 0;
@@ -154,32 +154,6 @@ options_are_given(const bool given[OPTIONS_ROWS_MAX], const char *name)
 		if (strcmp(options_table[i].name, name) == 0)
 			return given[i];
 	return false;
-}
-
-/* Checks --split, which replaces a replay. */
-static bool
-options_check_split(const struct config *config, const bool given[OPTIONS_ROWS_MAX])
-{
-	static const char *const excluded[] = {"print", "records", "pace", "wait-tracer", "wait-probes",
-					       "from", "to", "lead-in", "record"};
-
-	if (config->split == 0 && config->write_prefix != NULL) {
-		log_error("-w needs --split");
-		return false;
-	}
-	if (config->split == 0)
-		return true;
-	if (config->write_prefix == NULL) {
-		log_error("--split needs -w PREFIX, for the names of the captures");
-		return false;
-	}
-	for (size_t i = 0; i < sizeof excluded / sizeof excluded[0]; i++) {
-		if (options_are_given(given, excluded[i])) {
-			log_error("--split only writes captures: --%s is for their replay", excluded[i]);
-			return false;
-		}
-	}
-	return true;
 }
 
 static bool
@@ -252,8 +226,7 @@ options_check_combination(struct config *config, const bool given[OPTIONS_ROWS_M
 		return false;
 	}
 	return options_check_recordings(config, given) && options_check_scope(config, given) &&
-	       options_check_standard_input(config) &&
-	       options_check_split(config, given) && options_check_window(config, given) &&
+	       options_check_standard_input(config) && options_check_window(config, given) &&
 	       options_check_recorder(config);
 }
 
@@ -278,23 +251,39 @@ options_check_values(const struct config *config, const bool given[OPTIONS_ROWS_
 	return true;
 }
 
+static bool
+options_set_row(const struct option_row *row, struct config *config, const char *value)
+{
+	bool shown = value != NULL && *value != '\0';
+	char error[256];
+
+	if (row->kind->set(config, row, value, error, sizeof error))
+		return true;
+	log_error("--%s%s%s: %s", row->name, shown ? " " : "", shown ? value : "", error);
+	return false;
+}
+
+bool
+options_set(struct config *config, const char *name, const char *value)
+{
+	size_t i = 0;
+
+	while (strcmp(options_table[i].name, name) != 0)
+		i++;
+	return options_set_row(&options_table[i], config, value);
+}
+
 /* Applies one option.  OPTIONS_RUN: continue. */
 static enum options_result
 options_apply_row(const struct option_row *row, struct config *config)
 {
-	const char *value = optarg != NULL ? optarg : "";
-	char error[256];
-
 	if (row->action == ACTION_VERSION)
 		return OPTIONS_VERSION;
 	if (row->action == ACTION_HELP) {
 		options_print_help(stdout);
 		return OPTIONS_DONE;
 	}
-	if (row->kind->set(config, row, optarg, error, sizeof error))
-		return OPTIONS_RUN;
-	log_error("--%s%s%s: %s", row->name, *value != '\0' ? " " : "", value, error);
-	return OPTIONS_INVALID;
+	return options_set_row(row, config, optarg) ? OPTIONS_RUN : OPTIONS_INVALID;
 }
 
 /* Parses the command line and marks the rows that it contains in `given`. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/units.h"
 #include "formulas/formula.h"
 #include "formulas/match/address.h"
 
@@ -77,12 +78,6 @@ enum token_kind {
 };
 
 /* What a number with a unit measures. */
-enum dimension {
-	DIMENSION_NONE,
-	DIMENSION_TIME, /* the number counts ns */
-	DIMENSION_SIZE, /* the number counts bytes */
-};
-
 struct token {
 	enum token_kind kind;
 	struct span span;

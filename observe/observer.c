@@ -332,7 +332,7 @@ observe_span(struct observer *o, const struct frame *frames, unsigned count)
 static __attribute__((noinline, cold)) void
 observe_held_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
-	struct frame joined[OBSERVE_HELD_MAX + OBSERVE_FRAMES_MAX];
+	struct frame joined[OBSERVE_HELD_MAX + FRAME_SINK_FRAMES_MAX];
 	struct held_frames *held = o->held;
 	unsigned all = observe_join_held(o, frames, count, joined);
 

@@ -11,7 +11,7 @@
 #include "observe/batch_times.h"
 #include "observe/frame_listener.h"
 #include "observe/observer.h"
-#include "observe/packet_clock.h"
+#include "capture/packet_clock.h"
 #include "owner/owner_lookup.h"
 
 /* A packet in progress, from dissection to observation. */

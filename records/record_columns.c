@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
 
 /* Columns of a table without chosen fields. */
 enum record_column_kind {

@@ -30,4 +30,4 @@ netobsctl_SOURCES = \
 	%D%/write.h \
 	%D%/write_client.c \
 	%D%/write_client.h
-netobsctl_LDADD = libformulas.a libprobes.a libpaths.a $(ZSTD_LIBS)
+netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(ZSTD_LIBS)

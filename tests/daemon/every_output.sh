@@ -12,16 +12,16 @@ built "$netobsd"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 mkdir "$tmp/all" "$tmp/one" "$tmp/split"
 
-# run FOLDER OPTION...: adds to FOLDER/status, and makes FOLDER/printed if anything is printed.  Sanitizers write lines that
-# do not begin with the name of the program.
+# run FOLDER PROGRAM OPTION...: adds to FOLDER/status, and makes FOLDER/printed if anything is printed.  Sanitizers write
+# lines that do not begin with the name of the program.
 run() {
 	run_folder=$1
 	shift
-	"$netobsd" "$@" >"$run_folder/out" 2>"$run_folder/err"
+	"$@" >"$run_folder/out" 2>"$run_folder/err"
 	run_status=$?
 	echo "$run_status" >>"$run_folder/status"
 	[ ! -s "$run_folder/out" ] || mv "$run_folder/out" "$run_folder/printed"
-	{ [ "$run_status" -le 2 ] && ! grep -v '^netobsd: ' "$run_folder/err"; } >>"$tmp/faults" ||
+	{ [ "$run_status" -le 2 ] && ! grep -v "^${1##*/}: " "$run_folder/err"; } >>"$tmp/faults" ||
 		echo "$file: status $run_status of $*" >>"$tmp/faults"
 }
 
@@ -29,7 +29,7 @@ run() {
 replay() {
 	replay_folder=$1
 	shift
-	run "$replay_folder" --formula 'reset = tcp-send where tcp_flags & RST' --formula 'large = ip-receive where ip_plength > 1000' \
+	run "$replay_folder" "$netobsd" --formula 'reset = tcp-send where tcp_flags & RST' --formula 'large = ip-receive where ip_plength > 1000' \
 		--formula 'long = connection-end where cr_client_segments > 10' "$@"
 }
 
@@ -70,7 +70,7 @@ while read -r file; do
 	captures=$((captures + 1))
 	[ ! -e "$tmp/all/records" ] || replayed=$((replayed + 1))
 	if [ "${1-}" = split ]; then
-		run "$tmp/one" --split 3 -r "$file" -w "$tmp/split/part"
+		run "$tmp/one" "$build/netobs-split" -n 3 -w "$tmp/split/part" "$file"
 		[ -z "$(ls "$tmp/split")" ] || divided=$((divided + 1))
 		continue
 	fi
