@@ -449,7 +449,7 @@ config_print_quoted(FILE *to, const char *text)
 	fputc('"', to);
 }
 
-/* Numbers, true and false are written without quotes. */
+/* Numbers, times, sizes, true and false are written without quotes. */
 static void
 config_print_value(FILE *to, const struct option_row *row, const char *value)
 {

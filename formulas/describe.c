@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "formulas/code.h"
 #include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/firing.h"
-#include "base/format.h"
 
 /* Most bytes of the value of a text; a longer one is cut and ends in "...". */
 #define VALUE_TEXT_MAX 128u

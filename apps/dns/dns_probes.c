@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "apps/app.h"
+#include "base/format.h"
 #include "probes/fire.h"
 #include "probes/names.h"
 #include "probes/netobs.h"
-#include "base/format.h"
 #include "probes/print/text_line.h"
 #include "probes/site/semaphores.h"
 

@@ -3,9 +3,9 @@
 #include "apps/http/http.h"
 
 #include "apps/app.h"
+#include "base/format.h"
 #include "probes/fire.h"
 #include "probes/netobs.h"
-#include "base/format.h"
 #include "probes/print/text_line.h"
 #include "probes/site/semaphores.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "apps/app.h"
+#include "base/format.h"
 #include "probes/fire.h"
 #include "probes/netobs.h"
-#include "base/format.h"
 #include "probes/print/text_line.h"
 #include "probes/site/semaphores.h"
 

@@ -3,8 +3,8 @@
 #ifndef NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 #define NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 
-#include "probes/manifest.h"
 #include "base/format.h"
+#include "probes/manifest.h"
 #include "probes/print/json_fields.h"
 #include "probes/print/print.h"
 #include "probes/print/print_fields.h"
