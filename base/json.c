@@ -221,6 +221,15 @@ json_end_line(struct json *json)
 }
 
 void
+json_break_line(struct json *json)
+{
+	if (json->separate)
+		json->write(json->to, ",", 1);
+	json->write(json->to, "\n", 1);
+	json->separate = false;
+}
+
+void
 json_add_text(struct json *json, const char *name, const char *text, size_t size)
 {
 	char piece[PIECE_MAX * JSON_BYTE_MAX + 8];

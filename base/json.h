@@ -78,6 +78,9 @@ void json_end_array(struct json *json);
 /* Ends the object that is a line. */
 void json_end_line(struct json *json);
 
+/* Begins a new line in front of the next value of an array. */
+void json_break_line(struct json *json);
+
 void json_add_string(struct json *json, const char *name, const char *string);
 void json_add_unsigned(struct json *json, const char *name, uint64_t number);
 void json_add_signed(struct json *json, const char *name, int64_t number);

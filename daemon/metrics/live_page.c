@@ -5,14 +5,26 @@
 
 #include "base/clock.h"
 
-static const char live_data[] = "{\"live\":true}";
+/* Data of the page of a running netobsd, which fetches the rest: {"live":true}. */
+static struct page_part
+live_page_data(void)
+{
+	static char bytes[16];
+	struct text_buffer text = {.bytes = bytes, .size = sizeof bytes};
+	struct json json = text_json(&text);
+
+	json_begin_object(&json, NULL);
+	json_add_bool(&json, "live", true);
+	json_end_object(&json);
+	return (struct page_part){bytes, text.used};
+}
 
 /* The data of the page stand between two of its parts. */
 static struct page_part
 live_page_part(const struct page *page, unsigned part)
 {
 	if (part == PAGE_DATA)
-		return (struct page_part){live_data, sizeof live_data - 1};
+		return live_page_data();
 	return page->parts[part < PAGE_DATA ? part : part - 1];
 }
 

@@ -340,6 +340,20 @@ reply_add_site_json(unsigned slot, const char *formula, const char *name, bool t
 	json_end_line(&json);
 }
 
+/* The file of the sites, in a line of its own. */
+static void
+reply_add_sites_file_json(const char *path, struct text_buffer *text)
+{
+	struct json json = text_json(text);
+
+	json_begin_object(&json, NULL);
+	if (path != NULL)
+		json_add_string(&json, "file", path);
+	else
+		json_add_null(&json, "file");
+	json_end_line(&json);
+}
+
 /* The text reply lists the slots that are not as after the start; JSON lists all. */
 void
 control_reply_write_sites(struct control_reply *reply, struct text_buffer *text)
@@ -351,7 +365,9 @@ control_reply_write_sites(struct control_reply *reply, struct text_buffer *text)
 	reply->done = true;
 	query->update_sites(query->context);
 	text_add_format(text, "ok\n");
-	if (!json) {
+	if (json) {
+		reply_add_sites_file_json(path, text);
+	} else {
 		text_add_format(text, "file ");
 		text_add_escaped(text, path != NULL ? path : "none");
 		text_add_format(text, "\n%-4s %-40s %-40s %s\n", "SLOT", "FORMULA", "NAME", "TRACED");

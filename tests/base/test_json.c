@@ -55,6 +55,20 @@ members_have_commas(void **state)
 	assert_true(json_check(room, strcspn(room, "\n"), &where));
 }
 
+static void
+arrays_may_have_lines(void **state)
+{
+	(void)state;
+	json_begin_array(&json, NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		json_break_line(&json);
+		json_begin_object(&json, NULL);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	assert_string_equal(room, "[\n{},\n{}]");
+}
+
 /* At every place of a long text, as its pieces end somewhere. */
 static void
 characters_are_escaped_or_kept(void **state)
@@ -139,6 +153,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(members_have_commas, set_up),
+		cmocka_unit_test_setup(arrays_may_have_lines, set_up),
 		cmocka_unit_test_setup(characters_are_escaped_or_kept, set_up),
 		cmocka_unit_test_setup(texts_have_a_size, set_up),
 		cmocka_unit_test_setup(streams_have_the_same_bytes, set_up),

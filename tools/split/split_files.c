@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/array.h"
 #include "base/log.h"
 #include "base/output_path.h"
@@ -387,6 +388,7 @@ split_files_write_manifest(struct split_files *files)
 {
 	struct split_file *file = &files->manifest;
 	FILE *stream = fdopen(file->fd, "w");
+	struct json json;
 	uint64_t frames = 0;
 	bool good;
 
@@ -395,12 +397,25 @@ split_files_write_manifest(struct split_files *files)
 	file->fd = -1;
 	for (unsigned i = 0; i < files->count; i++)
 		frames += files->counters[i].frames;
-	fprintf(stream, "{\"split\":%u,\"frames\":%llu,\"captures\":[", files->count, (unsigned long long)frames);
-	for (unsigned i = 0; i < files->count; i++)
-		fprintf(stream, "%s\n{\"capture\":\"%04u-of-%04u\",\"frames\":%llu,\"bytes\":%llu}", i > 0 ? "," : "",
-			i + 1, files->count, (unsigned long long)files->counters[i].frames,
-			(unsigned long long)files->counters[i].bytes);
-	fprintf(stream, "\n]}\n");
+	json = json_to_file(stream);
+	json_begin_object(&json, NULL);
+	json_add_unsigned(&json, "split", files->count);
+	json_add_unsigned(&json, "frames", frames);
+	json_begin_array(&json, "captures");
+	for (unsigned i = 0; i < files->count; i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "%04u-of-%04u", i + 1, files->count);
+		json_break_line(&json);
+		json_begin_object(&json, NULL);
+		json_add_string(&json, "capture", name);
+		json_add_unsigned(&json, "frames", files->counters[i].frames);
+		json_add_unsigned(&json, "bytes", files->counters[i].bytes);
+		json_end_object(&json);
+	}
+	putc('\n', stream);
+	json_end_array(&json);
+	json_end_line(&json);
 	good = fflush(stream) == 0 && fsync(fileno(stream)) == 0;
 	good = (fclose(stream) == 0 && good) || split_file_log_error(file);
 	return good;
