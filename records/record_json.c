@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "probes/print/json_fields.h"
-#include "probes/print/text_clock.h"
 
 struct record_json {
 	bool chosen;		 /* only these fields */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "formulas/slots/slot_editor.h"
+#include "formulas/slots/slots.h"
 #include "tools/json_reader.h"
 
 /* The first update may free the slot for a formula that has none; the second one then names it.  Other editors may

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "records/record_columns.h"
 #include "records/record_fields.h"
-#include "records/record_filter.h"
 #include "records/record_json.h"
 #include "records/record_sort.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/log_debug.h"
-#include "config/config_print.h"
 #include "config/options.h"
 #include "probes/manifest.h"
 

@@ -37,7 +37,7 @@
 #include "daemon/run.h"
 #include "flight/format/capture_writer.h"
 #include "flow/memory.h"
-#include "formulas/slots/private_copy.h"
+#include "formulas/slots/slot_image.h"
 #include "tests/fuzz/fuzz_must.h"
 #include "tests/lib/json_check.h"
 #include "tools/split/split.h"

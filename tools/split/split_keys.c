@@ -10,7 +10,7 @@
 #include "dissect/dissect.h"
 #include "flow/flow.h"
 #include "flow/reassembly/reassembly.h"
-#include "flow/sctp/sctp_packet.h"
+#include "flow/sctp/sctp_internal.h"
 
 _Static_assert(SPLIT_KEYS_MAX == 4 * DISSECT_LAYER_BUDGET, "a packet has at most four keys and takes a layer");
 
