@@ -15,6 +15,7 @@
 #include "base/loop.h"
 #include "capture/input.h"
 #include "config/config.h"
+#include "flight/ring.h"
 #include "host/interfaces.h"
 #include "host/local_addrs.h"
 #include "host/lower_dedup.h"
@@ -22,7 +23,6 @@
 #include "observe/observer.h"
 #include "observe/observer_sink.h"
 #include "owner/owner_lookup.h"
-#include "recorder/ring.h"
 
 struct formula_set;
 struct feed_set;

@@ -50,10 +50,14 @@ live_connections_begin(struct live_reply *reply, struct query_context *query)
 bool
 live_connections_write(struct live_reply *reply, struct text_buffer *text)
 {
+	struct json json = text_json(text);
 	size_t before;
 
-	if (!reply->begun)
-		text_add_format(text, "{\"time\":%llu}\n", (unsigned long long)clock_realtime_ns());
+	if (!reply->begun) {
+		json_begin_object(&json, NULL);
+		json_add_unsigned(&json, "time", clock_realtime_ns());
+		json_end_line(&json);
+	}
 	reply->begun = true;
 	before = text->used;
 	control_reply_write_flows(&reply->connections, text);
