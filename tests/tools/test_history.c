@@ -52,6 +52,7 @@ begin(struct fixture *f, size_t size)
 /* ----------------------------------------------------------------------------------------------------- the firings */
 
 static uint64_t now;
+static uint64_t changed; /* time of the next change; 0: now */
 
 static struct ipinfo
 ip_between(const char *from, const char *to)
@@ -122,7 +123,8 @@ change(struct fixture *f, const char *local, uint16_t lport, const char *remote,
 {
 	struct tcpnsinfo tcpns = {.tcps_lport = lport, .tcps_rport = rport, .tcps_state = (int32_t)after};
 	struct tcplsinfo tcpls = {.tcps_state = (int32_t)before};
-	const void *args[6] = {[3] = &tcpns, [5] = &tcpls};
+	struct csinfo cs = {.cs_ts = changed != 0 ? changed : now};
+	const void *args[6] = {[1] = &cs, [3] = &tcpns, [5] = &tcpls};
 
 	field_set_string(tcpns.tcps_laddr, sizeof tcpns.tcps_laddr, local);
 	field_set_string(tcpns.tcps_raddr, sizeof tcpns.tcps_raddr, remote);
@@ -162,6 +164,30 @@ test_ladder(void **state)
 				  "    0.000000  closed -> syn-sent\n"
 				  "    0.000000  SYN                             -->\n"
 				  "    0.200000                                  <--  SYN|ACK, ack 1\n");
+}
+
+/* The server is established at the time of the ACK, which a later packet proves. */
+static void
+test_proved_later(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, sizeof text);
+	now = MIDNIGHT;
+	segment(&f, LOCAL, REMOTE, ACK, NUMBERS(2, 8, 4000, 0), 0);
+	now += 1000;
+	segment(&f, LOCAL, REMOTE, FIN | ACK, NUMBERS(2, 8, 4000, 0), 0);
+	now += 1000;
+	changed = MIDNIGHT;
+	change(&f, REMOTE, LOCAL, TCP_STATE_SYN_RECEIVED, TCP_STATE_ESTABLISHED);
+	changed = 0;
+	change(&f, REMOTE, LOCAL, TCP_STATE_ESTABLISHED, TCP_STATE_CLOSE_WAIT);
+	assert_string_equal(text, "     SECONDS  10.0.0.1:1000                        [2001:db8::1]:80\n"
+				  "    0.000000  ACK, ack 1                      -->\n"
+				  "    0.000000                                       syn-received -> established\n"
+				  "    0.000001  FIN|ACK 1, ack 1                -->\n"
+				  "    0.000002                                       established -> close-wait\n");
 }
 
 static size_t mark; /* where the line of the next firing begins */
@@ -521,7 +547,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_ladder),	   cmocka_unit_test(test_packets),
+	    cmocka_unit_test(test_ladder),	   cmocka_unit_test(test_proved_later),	   cmocka_unit_test(test_packets),
 	    cmocka_unit_test(test_numbers),	   cmocka_unit_test(test_equal_ports),
 	    cmocka_unit_test(test_tunnel),	   cmocka_unit_test(test_other_firings),
 	    cmocka_unit_test(test_ends),	   cmocka_unit_test(test_full),

@@ -225,12 +225,16 @@ void
 history_fire(struct history *history, struct firing *firing)
 {
 	struct history_row row = {0};
+	bool change;
 	const struct pktinfo *pkt;
+	const struct csinfo *cs;
 
 	if (!history_fill(history, firing, &row))
 		return;
-	pkt = firing_argument(firing, 0);
-	row.time = pkt != NULL ? pkt->pkt_ts : firing->ts;
+	change = row.kind == HISTORY_TCP_STATE || row.kind == HISTORY_SCTP_STATE;
+	pkt = change ? NULL : firing_argument(firing, 0);
+	cs = change ? firing_argument(firing, 1) : NULL;
+	row.time = pkt != NULL ? pkt->pkt_ts : cs != NULL ? cs->cs_ts : firing->ts;
 	history->take(history->context, &row);
 }
 

@@ -24,7 +24,8 @@ enum history_kind {
 
 /* One row.  Fields that its kind does not have are 0.  No padding: a process can pass it to another one. */
 struct history_row {
-	uint64_t time; /* of a packet: its time stamp; of a change: packet time; ns since the epoch */
+	uint64_t time; /* of a packet: its time stamp; of a change: packet time, perhaps that of an earlier row, because
+			* a later packet proves it; ns since the epoch */
 	uint32_t kind; /* enum history_kind */
 	uint32_t end;  /* that sends the packet, or whose state changes: 0 local, 1 remote */
 	/* A segment.  Sequence numbers count from the first byte of their end, as in tcpdump(1): it is 1.  If it is not

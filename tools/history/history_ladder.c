@@ -114,6 +114,46 @@ static void __attribute__((format(printf, 2, 3))) ladder_print(struct history_la
 	ladder->used += length;
 }
 
+/* Moves the last line before so many lines above it. */
+static void
+ladder_move_up(struct history_ladder *ladder, unsigned lines)
+{
+	char *end = ladder->text + ladder->used, *first = ladder->text + ladder->title, *last = end - 1, *at;
+	char line[LADDER_LINE];
+	size_t length;
+
+	while (last > first && last[-1] != '\n')
+		last--;
+	for (at = last; lines > 0 && at > first; lines--)
+		do
+			at--;
+		while (at > first && at[-1] != '\n');
+	length = (size_t)(end - last);
+	if (at == last || length > sizeof line)
+		return;
+	memcpy(line, last, length);
+	memmove(at + length, at, (size_t)(last - at));
+	memcpy(at, line, length);
+}
+
+/* How many of the last rows are later than this time.  Adds the time to them. */
+static unsigned
+ladder_note_time(struct history_ladder *ladder, uint64_t time)
+{
+	uint64_t *latest = ladder->latest;
+	unsigned count, later = 0;
+
+	if (ladder->latest_count == HISTORY_LADDER_LATEST)
+		memmove(latest, latest + 1, --ladder->latest_count * sizeof latest[0]);
+	count = ladder->latest_count++;
+	while (later < count && latest[count - later - 1] > time) {
+		latest[count - later] = latest[count - later - 1];
+		later++;
+	}
+	latest[count - later] = time;
+	return later;
+}
+
 static void
 ladder_format_end(const struct history_ends *ends, unsigned end, char text[64])
 {
@@ -143,6 +183,7 @@ history_ladder_add(void *context, const struct history_row *row)
 	struct history_ladder *ladder = context;
 	bool change = row->kind == HISTORY_TCP_STATE || row->kind == HISTORY_SCTP_STATE;
 	char words[LADDER_WORDS];
+	unsigned later;
 	double seconds;
 
 	ladder_add_titles(ladder, row->time);
@@ -154,4 +195,8 @@ history_ladder_add(void *context, const struct history_row *row)
 		ladder_print(ladder, "%12.6f  %-30s  -->\n", seconds, words);
 	else
 		ladder_print(ladder, "%12.6f  %-30s  %s  %s\n", seconds, "", change ? "   " : "<--", words);
+	/* Packets stay in the order of the capture. */
+	later = ladder_note_time(ladder, row->time);
+	if (change && later > 0)
+		ladder_move_up(ladder, later);
 }

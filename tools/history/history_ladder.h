@@ -17,6 +17,9 @@
 
 #include "tools/history/history.h"
 
+/* Rows that the line of a row with an earlier time can be moved over. */
+#define HISTORY_LADDER_LATEST 64u
+
 struct history_ladder {
 	char *text; /* `size` bytes, of the caller; `used` of them are written, with a NUL behind them */
 	size_t size, used;
@@ -24,6 +27,8 @@ struct history_ladder {
 	bool cut;     /* the text was full: earlier lines are dropped */
 	bool begun;
 	uint64_t first; /* time of the first row */
+	uint64_t latest[HISTORY_LADDER_LATEST]; /* times of the last rows, in order */
+	unsigned latest_count;
 	const struct history_ends *ends;
 };
 
