@@ -301,7 +301,7 @@ class Run:
         self.kind, self.stdin = kind, None
         program = f"{build}/netobsd"
         if kind == "report":
-            self.command = [f"{build}/netobs-report", f"--netobsd={program}", path]
+            self.command = [f"{build}/netobs-report", path]
         elif kind == "conns":
             self.command = [f"{build}/netobs", "conns", path] + (["--json"] if rng.randrange(2) == 0 else [])
         else:

@@ -381,6 +381,18 @@ is "the child of --split: all calls were made" "$(wc -l <"$tmp/judged")" "$(repl
 [ -s "$tmp/judged" ] || not_ok "the child of --split: gdb" "$tmp/gdb"
 judge "the child of --split"
 
+# The program of netobs report, when it has confined itself and counts the first frame.
+{
+	printf 'set breakpoint pending on\nset startup-with-shell off\nbreak report_volume_frame\nrun >/dev/null\n'
+	replay_calls report | commands
+	echo kill
+} >"$tmp/commands"
+gdb -nx -batch -x "$tmp/commands" --args "$build/netobs-report" "$file" >"$tmp/gdb" 2>&1
+grep '^tried ' "$tmp/gdb" >"$tmp/judged"
+is "netobs-report: all calls were made" "$(wc -l <"$tmp/judged")" "$(replay_calls report | wc -l)"
+[ -s "$tmp/judged" ] || not_ok "netobs-report: gdb" "$tmp/gdb"
+judge "netobs-report"
+
 # ---------------------------------------------------------------------------------------------------- other processes
 
 replay --records="$tmp/records"
@@ -388,7 +400,7 @@ keeper=$(pgrep -P "$pid" netobsd-keeper)
 is "the process that keeps a file: user and filter" "$(awk '/^(Uid|Seccomp):/ { print $2 }' "/proc/$keeper/status" | paste -s -d ' ')" "0 0"
 echo keeper >>"$tmp/tried"
 finish
-for program in netobsctl netobs-report netobs-connfs; do
+for program in netobsctl netobs-connfs; do
 	is "$program has no filter" "$(readelf -d "$build/$program" | grep -c 'seccomp')" 0
 done
 echo tools >>"$tmp/tried"

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Programs run netobsd on captures: for the page of `netobs report`, and for the history of one connection.
+# Programs run netobsd on captures for the history of one connection.
 
-netobs_report_SOURCES += \
-	%D%/replay.c \
-	%D%/replay.h
 netobsctl_SOURCES += \
 	%D%/history.c \
 	%D%/history.h \
 	%D%/history_lines.c \
 	%D%/history_lines.h \
-	%D%/replay.c
+	%D%/replay.c \
+	%D%/replay.h
