@@ -280,15 +280,30 @@ report_detail_fire(void *context, struct firing *firing)
 		return;
 	if (watched->detail != 0)
 		report_detail_fire_end(detail, firing, watched->detail - 1);
+	if (watched->exchange != 0 && firing->probe == PROBE_TCP_SEND)
+		report_exchanges_take_segment(detail->exchanges, &detail->pass, firing, watched->exchange - 1);
+}
+
+/* Datagrams of exchanges: most packets have none of the ports. */
+static void
+report_detail_packet(void *context, const struct flow *flow, unsigned sender, uint64_t time)
+{
+	struct report_detail *detail = context;
+	const struct report_watched *watched;
+
+	if (flow->kind != FLOW_UDP || report_detail_rejects(detail, flow->key.port[0], flow->key.port[1]))
+		return;
+	watched = report_detail_slot(detail, flow_cid(detail->pass.flows, flow, sender));
 	if (watched->exchange != 0)
-		report_exchanges_take(detail->exchanges, &detail->pass, firing, watched->exchange - 1);
+		report_exchanges_take_datagram(detail->exchanges, &detail->pass, flow, sender, time,
+					       watched->exchange - 1);
 }
 
 /* Runs the pass with the probes that are needed. */
 static bool
 report_detail_run(struct report_detail *detail, struct report_passes *passes)
 {
-	enum probe_id probes[7];
+	enum probe_id probes[6];
 	size_t count = 0;
 
 	if (detail->count > 0 || detail->exchanges->count > 0) {
@@ -298,14 +313,13 @@ report_detail_run(struct report_detail *detail, struct report_passes *passes)
 		probes[count++] = PROBE_TCP_TIMEOUT_PERSIST;
 		probes[count++] = PROBE_TCP_STATE_CHANGE;
 	}
-	if (report_exchanges_have_datagrams(detail->exchanges))
-		probes[count++] = PROBE_UDP_SEND;
 	if (detail->exchanges->dns->count > 0)
 		probes[count++] = PROBE_DNS_QUERY;
 	detail->pass = (struct report_pass){.probes = probes,
 					    .probes_count = count,
 					    .context = detail,
 					    .fire = report_detail_fire,
+					    .take_packet = report_detail_packet,
 					    .rejects_ports = report_detail_rejects};
 	return count == 0 || report_passes_second(passes, &detail->pass) != INPUT_FAILED;
 }

@@ -55,16 +55,6 @@ report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture
 	return report_exchanges_choose(exchanges, capture);
 }
 
-bool
-report_exchanges_have_datagrams(const struct report_exchanges *exchanges)
-{
-	for (size_t i = 0; i < exchanges->count; i++) {
-		if (exchanges->list[i].record->protocol != IPPROTO_TCP)
-			return true;
-	}
-	return false;
-}
-
 static enum report_answer_kind
 report_exchange_kind(const struct report_exchange *exchange, int64_t us)
 {
@@ -189,17 +179,27 @@ report_exchange_segment(struct report_exchange *exchange, const struct firing *f
 }
 
 void
-report_exchanges_take(struct report_exchanges *exchanges, const struct report_pass *pass, struct firing *firing,
-		      size_t number)
+report_exchanges_take_segment(struct report_exchanges *exchanges, const struct report_pass *pass,
+			      const struct firing *firing, size_t number)
 {
 	struct report_exchange *exchange = &exchanges->list[number];
 	bool client = exchange->record->ends[REPORT_CLIENT].cid == firing_cid(firing);
-	uint64_t now = report_pass_time(pass, firing), packet = report_pass_frame(pass, firing);
 
-	if (firing->probe == PROBE_TCP_SEND)
-		report_exchange_segment(exchange, firing, now, packet, client);
-	else if (firing->probe == PROBE_UDP_SEND)
-		report_exchange_datagram(exchange, now, packet, client);
+	report_exchange_segment(exchange, firing, report_pass_time(pass, firing), report_pass_frame(pass, firing),
+				client);
+}
+
+void
+report_exchanges_take_datagram(struct report_exchanges *exchanges, const struct report_pass *pass,
+			       const struct flow *flow, unsigned sender, uint64_t time, size_t number)
+{
+	struct report_exchange *exchange = &exchanges->list[number];
+	bool client = exchange->record->ends[REPORT_CLIENT].cid == flow_cid(pass->flows, flow, sender);
+	uint64_t datagrams = flow->udp[0].datagrams + flow->udp[1].datagrams;
+
+	if (datagrams != exchange->datagrams)
+		report_exchange_datagram(exchange, time, pass->frame, client);
+	exchange->datagrams = datagrams;
 }
 
 /* The first copy of a query: the last one with its id before its time is over. */

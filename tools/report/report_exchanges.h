@@ -37,6 +37,7 @@ struct report_exchange {
 	struct report_record *record;
 	uint64_t asked, sent;	     /* its last new segment, and the last copy of any part of it */
 	uint64_t request, last_copy; /* their packets; 0: no request was captured yet */
+	uint64_t datagrams;	     /* of both ends, up to the latest packet; a copy is not counted; UDP */
 	uint64_t received;	     /* bytes of answers before it; TCP */
 	uint64_t received_segments;  /* segments of the server before the last copy; TCP */
 	uint64_t server_sent;	     /* the latest data of the server; 0 none; TCP */
@@ -60,12 +61,13 @@ struct report_exchanges {
 /* Chooses the connections; false if out of memory. */
 bool report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture *capture);
 
-/* Whether one of them has datagrams. */
-bool report_exchanges_have_datagrams(const struct report_exchanges *exchanges);
+/* A segment that an end of exchange `number` sends. */
+void report_exchanges_take_segment(struct report_exchanges *exchanges, const struct report_pass *pass,
+				   const struct firing *firing, size_t number);
 
-/* What exchange `number` sends: other firings have no effect. */
-void report_exchanges_take(struct report_exchanges *exchanges, const struct report_pass *pass, struct firing *firing,
-			   size_t number);
+/* Likewise a datagram. */
+void report_exchanges_take_datagram(struct report_exchanges *exchanges, const struct report_pass *pass,
+				    const struct flow *flow, unsigned sender, uint64_t time, size_t number);
 
 /* A DNS query. */
 void report_exchanges_take_query(struct report_exchanges *exchanges, const struct report_pass *pass,

@@ -32,6 +32,7 @@ struct report_passes {
 	/* The present pass. */
 	struct report_pass *pass;
 	struct frame_tally present;
+	uint64_t now; /* packet time of the present frame */
 	const struct config *config;
 	bool over; /* the second pass has seen all frames of the first one */
 };
@@ -45,6 +46,7 @@ report_pass_frame_begins(void *context, const struct frame *frame, uint64_t now)
 	struct report_pass *pass = passes->pass;
 	const struct config *config = passes->config;
 
+	passes->now = now;
 	/* Frames beside the window are observed, and no probe fires for them. */
 	if (now < config->from || (config->to != 0 && now >= config->to))
 		return;
@@ -58,10 +60,21 @@ report_pass_frame_begins(void *context, const struct frame *frame, uint64_t now)
 }
 
 static void
+report_pass_packet(void *context, const struct frame_packet *packet)
+{
+	const struct report_passes *passes = context;
+	const struct report_pass *pass = passes->pass;
+
+	if (pass->take_packet != NULL && packet->flow != NULL && !passes->over)
+		pass->take_packet(pass->context, packet->flow, packet->sender,
+				  flow_table_time_stamp(pass->flows, passes->now));
+}
+
+static void
 report_pass_fast_frame(void *context, const struct frame *frame, uint64_t now, const struct frame_packet *packet)
 {
-	(void)packet;
 	report_pass_frame_begins(context, frame, now);
+	report_pass_packet(context, packet);
 }
 
 static void
@@ -77,13 +90,6 @@ report_pass_fragment(void *context, const struct packet *fragment)
 {
 	(void)context;
 	(void)fragment;
-}
-
-static void
-report_pass_packet(void *context, const struct frame_packet *packet)
-{
-	(void)context;
-	(void)packet;
 }
 
 static void

@@ -27,6 +27,8 @@ struct report_pass {
 	/* The next frame, before its firings. */
 	void (*begin_frame)(void *context, const struct frame *frame);
 	void (*fire)(void *context, struct firing *firing);
+	/* A packet of a connection, after its firings; `time`: its time stamp. */
+	void (*take_packet)(void *context, const struct flow *flow, unsigned sender, uint64_t time);
 	/* Whether no firing of a TCP packet with these ports is wanted. */
 	bool (*rejects_ports)(void *context, uint16_t sport, uint16_t dport);
 

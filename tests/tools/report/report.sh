@@ -43,7 +43,7 @@ same() {
 
 report - <"$captures/home-network.pcap" >"$tmp/page"
 same "standard input that is a file"
-cat "$captures/home-network.pcap" | report - >"$tmp/page"
+head -c 1000000 "$captures/home-network.pcap" | report - >"$tmp/page"
 same "standard input that is a pipe"
 gzip -c "$captures/home-network.pcap" | report - >"$tmp/page"
 same "a compressed capture through a pipe"
