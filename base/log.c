@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/log.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,7 +19,6 @@ static char unwritten[4 * LINE_MAX_BYTES + 33];		  /* rest of a line that was wr
 static size_t unwritten_size;
 static _Atomic uint64_t dropped_lines;
 static _Atomic bool muted;
-static const char *program = "netobsd";
 
 /* Writes `text` so that it is one line of printable ASCII; `line` has space for four times its length. */
 static void
@@ -85,18 +85,6 @@ log_write_lines(const char *text)
 }
 
 void
-log_set_program(const char *name)
-{
-	program = name;
-}
-
-const char *
-log_program(void)
-{
-	return program;
-}
-
-void
 log_write(enum log_level level, const char *format, ...)
 {
 	char text[LINE_MAX_BYTES + 1], line[4 * LINE_MAX_BYTES + 1], priority[8] = "";
@@ -116,7 +104,7 @@ log_write(enum log_level level, const char *format, ...)
 	log_escape_line(text, line);
 	if (getenv("JOURNAL_STREAM") != NULL)
 		snprintf(priority, sizeof priority, "<%d>", (int)level);
-	length = snprintf(message, sizeof message, "%s%s: %s\n", priority, program, line);
+	length = snprintf(message, sizeof message, "%s%.23s: %s\n", priority, program_invocation_short_name, line);
 	log_write_text(message, (size_t)length);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/progress.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/output.h"
 
 #define PROGRESS_DELAY_NS    1000000000u /* shorter operations show nothing */
@@ -85,8 +85,8 @@ progress_draw(struct progress *progress, uint64_t frames, uint64_t done, uint64_
 		snprintf(percent, sizeof percent, "%u %%, ",
 			 done < total ? (unsigned)(100.0 * (double)done / (double)total) : 100);
 	/* Without automatic wrapping, so that the line stays one line on a narrow terminal. */
-	length = snprintf(text, sizeof text, "%s\033[?7l%s: %s%llu frames, %s frames/s\033[?7h", erase, log_program(),
-			  percent, (unsigned long long)frames, rate);
+	length = snprintf(text, sizeof text, "%s\033[?7l%.23s: %s%llu frames, %s frames/s\033[?7h", erase,
+			  program_invocation_short_name, percent, (unsigned long long)frames, rate);
 	if (output_write_within(output_fd(OUTPUT_STDERR), text, (size_t)length, 0) > 0)
 		atomic_store_explicit(&shown, true, memory_order_relaxed);
 	progress->next_ns = now + PROGRESS_INTERVAL_NS;

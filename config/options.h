@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/units.h"
 #include "config/config.h"
 #include "probes/nearest.h"
 
@@ -73,13 +74,16 @@ struct option_row {
 	size_t config_offset; /* offset in struct config */
 	const char *argument; /* name of its value, NULL if it takes none */
 	bool optional;	      /* the value may be omitted */
-	double min, max;      /* range of a numeric value, in the user's unit */
-	double unit;	      /* the field's units per unit of the user */
+	double min, max;      /* range of a number */
+	struct quantity quantity; /* of a time or size */
 	enum options_action action;
 	enum options_source source;
 	enum options_change change; /* for options that may appear in the file */
 	const char *help;	    /* one sentence without its full stop */
 };
+
+/* Most rows of the table. */
+#define OPTIONS_ROWS_MAX 128
 
 extern const struct option_row options_table[];
 extern const size_t options_table_rows;
@@ -96,6 +100,13 @@ enum options_result {
 enum options_result options_parse(int argc, char **argv, struct config *config);
 void config_free(struct config *config);
 
+/* Sets an option of the table by its name, for a program with a command line of its own; `value` is NULL if there is
+ * none.  False, with a message logged, if the value is not valid. */
+bool options_set(struct config *config, const char *name, const char *value);
+
+/* False, with a message logged, if standard input is named twice. */
+bool options_check_standard_input(const struct config *config);
+
 /* Sets the defaults. */
 bool config_set_defaults(struct config *config);
 
@@ -109,23 +120,27 @@ const struct option_row *options_find_setting(const char *name);
 bool options_values_equal(const struct option_row *row, const struct config *a, const struct config *b);
 
 /* " (did you mean --NAME?)" for an unknown option, " (did you mean NAME?)" for an unknown setting; "" if no name is
- * near (options_help.c). */
+ * near. */
 const char *options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_HINT_MAX]);
 
-/* --help (options_help.c). */
+/* --help. */
 extern const char *const option_group_titles[GROUP_COUNT];
 void options_print_help(FILE *to);
 
-/* A size as a user writes it: with the largest unit that divides it. */
-void option_format_size(uint64_t bytes, char text[OPTIONS_VALUE_MAX]);
-
 /* Kinds of values (option_values.c, option_time.c). */
-extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list, value_int,
-    value_uint32, value_file_mode, value_int_or_default, value_seconds, value_minutes, value_size, value_view,
+extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list,
+    value_uint32, value_file_mode, value_seconds, value_minutes, value_size, value_size32, value_view,
     value_prefix, value_replay_speed, value_wait_tracer, value_wait_probes, value_print, value_format, value_filter,
     value_user, value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records,
     value_record_filter, value_recording, value_capture_format, value_record_fields, value_record_order,
     value_print_fields,
     value_time;
+
+/* Writes one line for each setting that may appear in the file; a setting without a value becomes a comment.  Parsing
+ * the text gives the same settings. */
+void config_print(FILE *to, const struct config *config);
+
+/* Writes "name = value" without a newline; false, with nothing written, if the row has no value. */
+bool config_print_row(FILE *to, const struct option_row *row, const struct config *config);
 
 #endif

@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "config/formula_names.h"
 #include "daemon/install_formulas.h"
+#include "flight/ring.h"
 #include "formulas/slots/slots.h"
 #include "probes/firing.h"
 #include "probes/site/semaphores.h"
-#include "recorder/ring.h"
 
 struct formula_sites {
 	const struct config *config;

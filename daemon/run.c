@@ -16,7 +16,7 @@
 #include "base/loop.h"
 #include "base/output.h"
 #include "base/thread.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "config/formula_names.h"
 #include "config/options.h"
 #include "confine/descriptors.h"
@@ -24,19 +24,18 @@
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "daemon/dtrace.h"
-#include "daemon/excerpt/excerpts.h"
+#include "daemon/formula_sites.h"
 #include "daemon/install_formulas.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/query/client_descriptors.h"
 #include "daemon/query/control.h"
-#include "daemon/formula_sites.h"
 #include "daemon/record/record_output.h"
-#include "daemon/metrics/metrics.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
-#include "daemon/split/split.h"
 #include "daemon/stats/stats.h"
 #include "daemon/stats/summary.h"
 #include "daemon/wait_tracer.h"
+#include "flight/excerpt/excerpts.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/print/probe_list.h"
@@ -744,20 +743,6 @@ daemon_install_formulas(const struct config *config)
 }
 
 static enum exit_status
-daemon_split(const struct config *config)
-{
-	switch (split_run(config)) {
-	case INPUT_DONE:
-		return EXIT_STATUS_OK;
-	case INPUT_DAMAGED:
-		return EXIT_STATUS_DAMAGED;
-	case INPUT_FAILED:
-		break;
-	}
-	return EXIT_STATUS_FAILED;
-}
-
-static enum exit_status
 daemon_list_probes(const struct config *config)
 {
 	int error = config->list_engine ? probe_list_write_engine(STDOUT_FILENO, config->list_format)
@@ -782,8 +767,6 @@ daemon_run(struct config *config)
 	output_open();
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);
-	if (config->split > 0)
-		return daemon_split(config);
 	if (daemon_start(&state)) {
 		result = workers_run(state.workers);
 		status = daemon_exit_status(&state, result);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "observe/ring_listener.h"
 
+#include "flight/ring.h"
 #include "observe/frame_listener.h"
 #include "observe/observer.h"
 #include "owner/owner_lookup.h"
-#include "recorder/ring.h"
 
 static void
 ring_listener_prefetch(void *ring, const struct flow *const *flows, unsigned count)

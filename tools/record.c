@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 #include "tools/record_directory.h"
 #include "tools/record_queue.h"
 #include "tools/record_settings.h"
@@ -429,14 +430,13 @@ record_copy(struct recorder *recorder, const sigset_t *unblocked)
 static bool
 record_check_memory(const struct recorder *recorder)
 {
-	static const char key[] = "\"recorder_memory\":";
-	char reply[STATUS_REPLY_MAX], error[256];
-	const char *memory;
+	char error[256];
+	json_t *lines = json_read_reply(recorder->socket, "status --json\n", STATUS_REPLY_MAX, error, sizeof error);
+	uint64_t memory;
+	bool none = json_read_unsigned(json_array_get(lines, 0), "recorder_memory", &memory) && memory == 0;
 
-	if (!client_read_reply(recorder->socket, "status --json\n", reply, sizeof reply, error, sizeof error))
-		return true;
-	memory = strstr(reply, key);
-	if (memory == NULL || memory[sizeof key - 1] != '0')
+	json_decref(lines);
+	if (!none)
 		return true;
 	client_log_error("no frames are recorded",
 			 "start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf");
@@ -463,7 +463,7 @@ static bool
 record_open_feed(struct recorder *recorder, const char *names)
 {
 	char request[CLIENT_REQUEST_MAX];
-	int length = snprintf(request, sizeof request, "stream %s --fields=probe,cid,ts\n", names);
+	int length = snprintf(request, sizeof request, "stream %s --fields=probe,cid,ts --json\n", names);
 
 	if (length >= (int)sizeof request) {
 		client_log_error("--on", "too many names");

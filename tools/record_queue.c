@@ -1,55 +1,56 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/record_queue.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "tools/json_reader.h"
 
 /* --------------------------------------------------------------------------------------------------------- the line */
 
-/* Parses a decimal number that ends at `end`. */
-static bool
-record_parse_number(const char *text, const char *end, uint64_t *number)
-{
-	char *stop;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(text, &stop, 10);
-	return errno == 0 && stop == end;
-}
-
 /* A name becomes part of a file name, so its characters are checked again. */
 static bool
-record_parse_name(const char *text, size_t length, char name[RECORD_TRIGGER_MAX])
+record_check_name(const char *text, char name[RECORD_TRIGGER_MAX])
 {
+	size_t length = strlen(text);
+
 	if (length == 0 || length >= RECORD_TRIGGER_MAX ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") < length || *text == '-')
 		return false;
-	memcpy(name, text, length);
-	name[length] = '\0';
+	memcpy(name, text, length + 1);
 	return true;
+}
+
+/* A probe may have neither connection nor time. */
+static bool
+record_read_trigger(const json_t *object, struct record_trigger *trigger)
+{
+	const char *name = json_read_string(object, "probe");
+	const json_t *cid = json_object_get(object, "cid"), *ts = json_object_get(object, "ts");
+
+	*trigger = (struct record_trigger){.cid = 0};
+	if (name == NULL || !record_check_name(name, trigger->name))
+		return false;
+	if ((cid == NULL || json_is_null(cid)) && (ts == NULL || json_is_null(ts)))
+		return true;
+	return json_read_unsigned(object, "cid", &trigger->cid) && trigger->cid > 0 &&
+	       json_read_unsigned(object, "ts", &trigger->ts);
 }
 
 enum record_line
 record_line_parse(const char *line, struct record_trigger *trigger, uint64_t *lost)
 {
-	const char *cid = strchr(line, '\t'), *ts = cid != NULL ? strchr(cid + 1, '\t') : NULL;
+	enum record_line kind = RECORD_WRONG;
+	json_t *object;
 
 	if (*line == '\0')
 		return RECORD_END;
-	if (strncmp(line, "lost ", 5) == 0)
-		return record_parse_number(line + 5, line + strlen(line), lost) ? RECORD_LOST : RECORD_WRONG;
-	*trigger = (struct record_trigger){.cid = 0};
-	if (ts == NULL || !record_parse_name(line, (size_t)(cid - line), trigger->name))
-		return RECORD_WRONG;
-	if (strcmp(cid, "\t-\t-") == 0)
-		return RECORD_TRIGGER;
-	return record_parse_number(cid + 1, ts, &trigger->cid) && trigger->cid > 0 &&
-			       record_parse_number(ts + 1, ts + strlen(ts), &trigger->ts)
-		   ? RECORD_TRIGGER
-		   : RECORD_WRONG;
+	object = json_read_object(line, strlen(line));
+	if (json_read_unsigned(object, "lost", lost))
+		kind = RECORD_LOST;
+	else if (record_read_trigger(object, trigger))
+		kind = RECORD_TRIGGER;
+	json_decref(object);
+	return kind;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the queue */

@@ -7,6 +7,8 @@ netobsctl_SOURCES = \
 	%D%/complete_file.h \
 	%D%/control_client.c \
 	%D%/control_client.h \
+	%D%/json_reader.c \
+	%D%/json_reader.h \
 	%D%/netobsctl.c \
 	%D%/record.c \
 	%D%/record.h \
@@ -30,4 +32,4 @@ netobsctl_SOURCES = \
 	%D%/write.h \
 	%D%/write_client.c \
 	%D%/write_client.h
-netobsctl_LDADD = libformulas.a libprobes.a libpaths.a $(ZSTD_LIBS)
+netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(JANSSON_LIBS) $(ZSTD_LIBS)

@@ -11,12 +11,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 #include "tools/stream_files.h"
 
 /* More than the longest line. */
 #define BUFFER_SIZE ((size_t)256 * 1024)
+
+/* Longest line of a gap, with its newline. */
+#define GAP_LINE_MAX 64
 
 #define DEFAULT_ROTATION "100M"
 
@@ -92,25 +97,38 @@ stream_write_output(struct stream_reader *reader, const char *bytes, size_t leng
 	return true;
 }
 
+/* The number in the object of a gap, which has no other member; 0 for other lines. */
+static uint64_t
+stream_parse_json_gap(const char *line, size_t length)
+{
+	json_t *object = json_read_object(line, length);
+	uint64_t lost;
+	bool gap = json_object_size(object) == 1 && json_read_unsigned(object, "lost", &lost);
+
+	json_decref(object);
+	return gap ? lost : 0;
+}
+
 /* The number in the line of a gap, 0 for other lines.  A field may begin with the same word, such as the name of a
  * process: only the whole line tells them apart. */
 static uint64_t
 stream_parse_gap(const char *line, size_t length)
 {
-	static const char json[] = "{\"lost\":", text[] = "lost ";
-	bool is_json = length > sizeof json && memcmp(line, json, sizeof json - 1) == 0;
-	bool is_text = length > sizeof text && memcmp(line, text, sizeof text - 1) == 0;
-	const char *digits = line + (is_json ? sizeof json : sizeof text) - 1, *rest = is_json ? "}\n" : "\n";
+	static const char text[] = "lost ", key[] = "\"lost\"";
+	const char *digits = line + sizeof text - 1;
 	uint64_t lost;
 	char *end;
 
-	if ((!is_json && !is_text) || *digits < '0' || *digits > '9')
+	/* The line of a gap is short. */
+	if (*line == '{')
+		return length < GAP_LINE_MAX && memmem(line, length, key, sizeof key - 1) != NULL
+			   ? stream_parse_json_gap(line, length)
+			   : 0;
+	if (length <= sizeof text || memcmp(line, text, sizeof text - 1) != 0 || *digits < '0' || *digits > '9')
 		return 0;
 	errno = 0;
 	lost = strtoull(digits, &end, 10);
-	if (errno != 0 || (size_t)(line + length - end) != strlen(rest))
-		return 0;
-	return memcmp(end, rest, strlen(rest)) == 0 ? lost : 0;
+	return errno == 0 && end + 1 == line + length && *end == '\n' ? lost : 0;
 }
 
 /* Counts the lines that netobsd has dropped, as the lines say. */
@@ -260,7 +278,7 @@ stream_open_files(struct stream_reader *reader, const char *name, const struct s
 		client_log_error("--rotate needs --dir", NULL);
 	else if (!stream_rotation_parse(rotate, &rotation))
 		client_log_error("--rotate",
-				 "expected a size such as 100M (K, M, G) or a time such as 1h (s, m, h, d)");
+				 "expected a size or a time from 1s on, with a unit as in 100M, 1h");
 	else if (options->directory == NULL)
 		return true;
 	else
@@ -279,7 +297,7 @@ stream_run(const char *path, char *const names[], int count, const struct stream
 	    !stream_open_files(&reader, stream_file_name(names, count), options))
 		return EXIT_FAILURE;
 	reader.buffer = malloc(BUFFER_SIZE);
-	reader.cleaned = malloc(BUFFER_SIZE * FORMAT_JSON_BYTE_MAX + 8);
+	reader.cleaned = malloc(BUFFER_SIZE * JSON_BYTE_MAX + 8);
 	if (reader.buffer == NULL || reader.cleaned == NULL) {
 		client_log_error("out of memory", NULL);
 	} else {

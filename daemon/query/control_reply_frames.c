@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/frame_filter.h"
-#include "recorder/format/capture_writer.h"
-#include "recorder/ring.h"
+#include "flight/format/capture_writer.h"
+#include "flight/ring.h"
 
 /* Most replies of this kind at the same time, which limits their memory. */
 #define CAPTURES_MAX 8u
@@ -664,11 +664,15 @@ frames_add_end(const struct frames_reply *frames, struct text_buffer *text)
 {
 	bool cut;
 	uint64_t lost = frames_count_lost(frames, &cut);
+	struct json json = text_json(text);
 
 	frames_add_length(text, 0);
-	text_add_format(text, "{\"frames\":%llu,\"bytes\":%llu,\"lost\":%llu,\"cut\":%s}\n",
-			(unsigned long long)frames->frames, (unsigned long long)frames->bytes, (unsigned long long)lost,
-			cut ? "true" : "false");
+	json_begin_object(&json, NULL);
+	json_add_unsigned(&json, "frames", frames->frames);
+	json_add_unsigned(&json, "bytes", frames->bytes);
+	json_add_unsigned(&json, "lost", lost);
+	json_add_bool(&json, "cut", cut);
+	json_end_line(&json);
 }
 
 void

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/query/connection_fields.h"
-#include "recorder/format/capture_writer.h"
+#include "flight/format/capture_writer.h"
 
 enum control_command {
 	REQUEST_STATUS,

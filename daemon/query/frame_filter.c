@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulas/match/filter_size.h"
-#include "formulas/match/filter_words.h"
+#include "formulas/match/filter_text.h"
 
 /* Most link types of the frames of a reply. */
 #define LINK_TYPES_MAX 16u

@@ -8,18 +8,18 @@
 #include <stdint.h>
 
 #include "capture/input.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "config/config.h"
+#include "daemon/stats/state_counter.h"
+#include "flight/ring.h"
+#include "flow/record/flow_record.h"
+#include "flow/stream/app_flow.h"
+#include "flow/stream/stream.h"
 #include "observe/batch_times.h"
 #include "observe/observer.h"
 #include "owner/owner_lookup.h"
-#include "daemon/stats/state_counter.h"
-#include "flow/record/record_totals.h"
-#include "flow/stream/app_flow.h"
-#include "flow/stream/stream.h"
 #include "probes/feed/feed.h"
 #include "probes/probe_ids.h"
-#include "recorder/ring.h"
 #include "records/record_ring.h"
 
 /* Bytes reserved at start for connections, their records, also those of ended ones, fragments, application providers,

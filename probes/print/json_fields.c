@@ -5,7 +5,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 
 enum json_operation
 json_field_operation(const struct field_info *field)
@@ -33,13 +34,10 @@ json_field_operation(const struct field_info *field)
 void
 json_field_prepare(struct json_field *to, const struct field_info *field, bool first)
 {
-	char *at = to->key;
+	char *at;
 
 	assert(strlen(field->name) + 5 <= JSON_KEY_MAX);
-	*at++ = first ? '{' : ',';
-	*at++ = '"';
-	at = put_string(at, field->name);
-	at = PUT(at, "\":");
+	at = put_json_key(to->key, first ? '{' : ',', field->name);
 	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES || field->is_hex)
 		*at++ = '"';
 	to->key_length = (uint8_t)(at - to->key);
@@ -54,7 +52,7 @@ json_field_length_max(const struct json_field *field)
 	size_t longest = JSON_KEY_MAX + FORMAT_NUMBER_MAX;
 
 	if (field->operation == JSON_TEXT || field->operation == JSON_BYTES)
-		longest += (size_t)field->size * FORMAT_JSON_BYTE_MAX;
+		longest += (size_t)field->size * JSON_BYTE_MAX;
 	return longest;
 }
 

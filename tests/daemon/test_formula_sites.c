@@ -13,9 +13,9 @@
 #include <pcap/pcap.h>
 
 #include "daemon/formula_sites.h"
+#include "flight/ring.h"
 #include "observe/observer.h"
 #include "observe/ring_listener.h"
-#include "recorder/ring.h"
 
 #define SECOND 1000000000ull
 

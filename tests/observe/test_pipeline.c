@@ -20,16 +20,16 @@
 #include <pcap/pcap.h>
 #include <sys/mman.h>
 
+#include "flight/ring.h"
+#include "flow/reassembly/reassembly.h"
 #include "host/lower_dedup.h"
 #include "observe/observer.h"
 #include "observe/ring_listener.h"
-#include "flow/reassembly/reassembly.h"
 #include "probes/fire.h"
 #include "probes/firing.h"
 #include "probes/manifest.h"
 #include "probes/netobs.h"
 #include "probes/site/semaphores.h"
-#include "recorder/ring.h"
 #include "tests/observe/flow_snapshot.h"
 
 #define FRAMES_MAX 20000u

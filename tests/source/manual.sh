@@ -75,7 +75,7 @@ fi
 # DIAGNOSTICS of netobsd(8) has the messages of the program, and no others; the check finds a row that is missing.
 messages() {
 	# shellcheck disable=SC2086
-	(cd "$top" && find $house apps -name '*.c' -exec python3 tests/source/diagnostics.py "$1" {} +)
+	(cd "$top" && find $house flight apps -name '*.c' -exec python3 tests/source/diagnostics.py "$1" {} +)
 }
 is "every message is in DIAGNOSTICS, and each row has a message" "$(messages "$top/man/netobsd.8" 2>&1)" ""
 sed 's/^\.It "FILE is empty"$/.It "FILE is full"/' "$top/man/netobsd.8" >"$tmp/netobsd.8"

@@ -8,14 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/closed_output.h"
 #include "base/log.h"
 #include "base/log_debug.h"
 #include "base/output.h"
 #include "base/trusted_path.h"
+#include "base/units.h"
 #include "config/options.h"
 #include "confine/descriptors.h"
 #include "confine/privileges.h"
-#include "paths/closed_output.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
 #include "tools/report/report_exchanges.h"
@@ -103,21 +104,17 @@ report_add_captures(struct report_request *request)
 	}
 }
 
-/* The seconds of "60", "60s", "5m" or "1h". */
 static unsigned
 report_parse_duration(const char *text)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10), unit = 1;
+	static const struct quantity duration = {DIMENSION_TIME, UNITS_SECOND, UNITS_SECOND,
+						 REPORT_LIVE_SECONDS * UNITS_SECOND, false};
+	char error[UNITS_ERROR_MAX];
+	uint64_t ns;
 
-	if (*end == 'm')
-		unit = 60;
-	else if (*end == 'h')
-		unit = 3600;
-	if (*text < '0' || *text > '9' || (*end != '\0' && (strchr("smh", *end) == NULL || end[1] != '\0')) ||
-	    value == 0 || value > REPORT_LIVE_SECONDS || value * unit > REPORT_LIVE_SECONDS)
-		report_die("--for takes a duration such as 60s, 5m or 1h, at most 24h, not ", text);
-	return (unsigned)(value * unit);
+	if (!units_parse(&duration, text, &ns, error))
+		report_die("--for: ", error);
+	return (unsigned)((ns + UNITS_SECOND - 1) / UNITS_SECOND);
 }
 
 /* Adds an option of netobsd, unless it decides what netobsd reads or prints, which this program does. */
@@ -291,12 +288,13 @@ report_make(struct report_request *request, struct config *config, struct report
 int
 main(int argc, char **argv)
 {
+	static char name[] = "netobs-report"; /* in messages, whatever the file is called */
 	struct report_request request = {0};
 	struct report_capture *capture = calloc(1, sizeof(*capture));
 	struct config config;
 	int status;
 
-	log_set_program("netobs-report");
+	program_invocation_short_name = name;
 	descriptors_occupy_standard();
 	trusted_path_require(privileges_are_held(), geteuid());
 	if (capture == NULL)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "probes/netobs.h"
-#include "probes/print/format.h"
 
 /* Ends a text that is cut. */
 #define ELLIPSIS "\xe2\x80\xa6"
@@ -51,7 +51,7 @@ report_character_length(const char *at, const char *end)
 static void
 report_record_name(const char *name, size_t size, char json[REPORT_NAME_SIZE])
 {
-	char text[sizeof(((struct connrec *)0)->cr_name) * FORMAT_JSON_BYTE_MAX + 8];
+	char text[sizeof(((struct connrec *)0)->cr_name) * JSON_BYTE_MAX + 8];
 	const char *end = put_json_text(text, name, size);
 	size_t used = 0;
 

@@ -92,7 +92,7 @@ refuses "an unknown option of netobsd" "unknown or ambiguous option --tcp-idel" 
 refuses "a wrong filter" "filter" -f 'foo bar' "$captures/http.pcap"
 refuses "--top beyond its range" "0 to 500, not 501" --top 501 "$captures/http.pcap"
 refuses "--for without an interface" "for which -i INTERFACE is captured" --for 5s "$captures/http.pcap"
-refuses "a duration" "such as 60s, 5m or 1h" -i lo --for 5x
+refuses "a duration" "expected a time from 1s to 1d" -i lo --for 5x
 refuses "an interface and a capture" "not of both" -i lo "$captures/http.pcap"
 refuses "two interfaces" "not also of lo" -i lo -i lo
 refuses "an interface that is not there" "cannot capture netobs-none" -i netobs-none

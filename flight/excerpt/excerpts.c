@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "flight/excerpt/excerpts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "observe/workers.h"
+#include "flight/excerpt/excerpts_internal.h"
+#include "daemon/file/output_file.h"
+#include "flight/excerpt/excerpts_internal.h"
+#include "observe/ring_listener.h"
+#include "probes/manifest.h"
+
+/* The file of "-": blocking output, unlike that of --print and --records. */
+#define STANDARD_OUTPUT "/dev/stdout"
+
+/* Delay of an input that is read once, unless flight-memory is set, bytes. */
+#define DELAY_MEMORY ((size_t)64 * 1024 * 1024)
+
+void
+excerpts_fail(struct excerpts *excerpts, int error)
+{
+	if (excerpts->error == 0)
+		excerpts->error = error;
+	loop_stop(excerpts->loop);
+}
+
+/* --------------------------------------------------------------------------------------------------------- opening */
+
+static bool
+excerpts_log_out_of_memory(void)
+{
+	log_error("out of memory");
+	return false;
+}
+
+static struct excerpts *
+excerpts_new(const struct config *config)
+{
+	size_t count = 0;
+	struct excerpts *excerpts;
+
+	while (config->recordings[count] != NULL)
+		count++;
+	excerpts = calloc(1, sizeof *excerpts + count * sizeof excerpts->excerpts[0]);
+	if (excerpts == NULL) {
+		log_error("out of memory");
+		return NULL;
+	}
+	excerpts->config = config;
+	excerpts->count = count;
+	excerpts->twice = second_pass_obstacle(config) == NULL;
+	excerpts->commented = config->write_format == CAPTURE_PCAPNG;
+	for (size_t i = 0; i < count; i++)
+		excerpt_left_open(&excerpts->excerpts[i].left, EXCERPT_LEFT_MAX);
+	excerpt_index_open(&excerpts->index, (const int[]){-1, -1, -1, -1}, SPOOL_MEMORY);
+	excerpt_late_open(&excerpts->late, -1, SPOOL_MEMORY);
+	return excerpts;
+}
+
+/* Whether a file of another option is written to this path. */
+static bool
+excerpts_use_path(const struct excerpts *excerpts, size_t count, const char *path)
+{
+	const struct config *config = excerpts->config;
+	const char *records = config->records_path;
+	bool prints = config->print != PRINT_OFF || (config->records && records == NULL);
+
+	if (prints && output_file_is_same(path, STANDARD_OUTPUT))
+		return true;
+	if (records != NULL && output_file_is_same(path, records))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (output_file_is_same(path, excerpts->excerpts[i].path))
+			return true;
+	return false;
+}
+
+static bool
+excerpt_open(struct excerpt *excerpt, const struct config *config, const char *recording)
+{
+	size_t length = strcspn(recording, "=");
+
+	excerpt->path = recording + length + 1; /* the options have been checked */
+	if (strcmp(excerpt->path, "-") == 0)
+		excerpt->path = STANDARD_OUTPUT;
+	excerpt->name = strndup(recording, length);
+	if (excerpt->name == NULL)
+		return excerpts_log_out_of_memory();
+	excerpt->file = excerpt_file_open(excerpt->path, config);
+	return excerpt->file != NULL;
+}
+
+/* Opens the temporary files. */
+static bool
+excerpts_open_spools(struct excerpts *excerpts)
+{
+	int fds[EXCERPT_INDEX_FILES + 1];
+
+	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
+		fds[i] = excerpt_file_open_temporary(excerpts->excerpts[0].file);
+		if (fds[i] < 0)
+			return false;
+	}
+	excerpt_index_open(&excerpts->index, fds, SPOOL_MEMORY);
+	excerpt_late_open(&excerpts->late, fds[EXCERPT_INDEX_FILES], SPOOL_MEMORY);
+	return true;
+}
+
+struct excerpts *
+excerpts_open(const struct config *config)
+{
+	struct excerpts *excerpts = excerpts_new(config);
+	bool good = excerpts != NULL;
+
+	for (size_t i = 0; good && i < excerpts->count; i++) {
+		struct excerpt *excerpt = &excerpts->excerpts[i];
+
+		good = excerpt_open(excerpt, config, config->recordings[i]);
+		if (!good || !excerpts_use_path(excerpts, i, excerpt->path))
+			continue;
+		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
+		good = false;
+	}
+	good = good && ((excerpts->waiting = excerpt_waiting_new()) != NULL || excerpts_log_out_of_memory());
+	if (good && (!excerpts->twice || excerpts_open_spools(excerpts)))
+		return excerpts;
+	excerpts_free(excerpts);
+	return NULL;
+}
+
+bool
+excerpts_open_inputs(struct excerpts *excerpts, struct loop *loop)
+{
+	excerpts->loop = loop;
+	if (excerpts->twice)
+		excerpts->second_pass = second_pass_open(excerpts->config, loop);
+	return !excerpts->twice || excerpts->second_pass != NULL;
+}
+
+void
+excerpts_free(struct excerpts *excerpts)
+{
+	if (excerpts == NULL)
+		return;
+	second_pass_free(excerpts->second_pass);
+	excerpt_index_close(&excerpts->index);
+	excerpt_late_close(&excerpts->late);
+	excerpt_waiting_free(excerpts->waiting);
+	excerpt_comments_free(&excerpts->comments);
+	excerpt_first_pass_free(excerpts->first_pass);
+	ring_free(excerpts->ring);
+	free(excerpts->any.bits);
+	for (size_t i = 0; i < excerpts->count; i++) {
+		excerpt_file_free(excerpts->excerpts[i].file);
+		free(excerpts->excerpts[i].name);
+		free(excerpts->excerpts[i].connections.bits);
+		excerpt_left_close(&excerpts->excerpts[i].left);
+	}
+	free(excerpts);
+}
+
+/* -------------------------------------------------------------------------------------------------- the first pass */
+
+/* A connection of an excerpt. */
+static void
+excerpt_select(struct excerpts *excerpts, struct excerpt *excerpt, uint32_t connection)
+{
+	if (excerpt_selection_has(&excerpt->connections, connection))
+		return;
+	if (!excerpt_selection_add(&excerpt->connections, connection) ||
+	    (!excerpt_selection_has(&excerpts->any, connection) &&
+	     !excerpt_selection_add(&excerpts->any, connection)))
+		excerpts_fail(excerpts, ENOMEM);
+	else
+		excerpt->missing += excerpt_left_frames(&excerpt->left, connection);
+}
+
+/* Adds the comment to the frame in progress, or to an earlier one if a timer has caused the firing. */
+static void
+excerpts_comment(struct excerpts *excerpts, const struct formula_match *match, uint32_t connection)
+{
+	const struct flow *flow = match->firing->flow;
+	uint64_t latest;
+	char text[RING_COMMENT_MAX];
+
+	formula_describe_match(match->formula, match->firing, text, sizeof text);
+	if (firing_is_of_packet(match->firing) && excerpts->twice) {
+		excerpt_first_pass_add_text(excerpts->first_pass, connection, text);
+	} else if (firing_is_of_packet(match->firing)) {
+		ring_add_text(excerpts->ring, match->cid, text);
+	} else if (excerpts->twice) {
+		if (!excerpt_late_add(&excerpts->late, connection, excerpts->index.count, text))
+			excerpts_fail(excerpts, errno);
+	} else if (flow != NULL && (latest = ring_latest_frame(excerpts->ring, flow)) != 0) {
+		if (!excerpt_waiting_add(excerpts->waiting, latest, connection, text))
+			excerpts_fail(excerpts, ENOMEM);
+	}
+}
+
+static void
+excerpts_on_match(void *context, const struct formula_match *match)
+{
+	struct excerpts *excerpts = context;
+	uint64_t connection = excerpt_connection_number(match->cid);
+	bool recorded = false;
+
+	if (!match->is_recorded || excerpts->error != 0)
+		return;
+	if (connection > EXCERPT_CONNECTIONS_MAX) {
+		excerpts_fail(excerpts, EOVERFLOW);
+		return;
+	}
+	for (size_t i = 0; i < excerpts->count; i++) {
+		struct excerpt *excerpt = &excerpts->excerpts[i];
+
+		if (strcmp(excerpt->name, formula_name(match->formula)) != 0)
+			continue;
+		excerpt->firings++;
+		excerpt->unconnected += connection == 0;
+		recorded = connection != 0;
+		if (recorded)
+			excerpt_select(excerpts, excerpt, (uint32_t)connection);
+	}
+	if (recorded && excerpts->commented)
+		excerpts_comment(excerpts, match, (uint32_t)connection);
+}
+
+static bool
+excerpts_records(void *context, const char *name)
+{
+	const struct excerpts *excerpts = context;
+
+	for (size_t i = 0; i < excerpts->count; i++)
+		if (strcmp(excerpts->excerpts[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+excerpts_make_ring(struct excerpts *excerpts, struct observer *observer, uint32_t flows, uint64_t seed)
+{
+	const size_t memory = excerpts->config->flight_memory;
+	const struct ring_limits limits = {
+	    .memory = memory != 0 ? memory : DELAY_MEMORY,
+	    .flows = flows,
+	    .seed = seed,
+	};
+
+	excerpts->ring = ring_new(&limits);
+	if (excerpts->ring == NULL) {
+		log_error("cannot record: not enough memory for the frames: %s", strerror(errno));
+		return false;
+	}
+	ring_set_leave_handler(excerpts->ring, excerpts_write_delayed, excerpts);
+	ring_listener_attach_with_copies(excerpts->ring, observer);
+	return true;
+}
+
+static bool
+excerpts_listen(struct excerpts *excerpts, struct observer *observer)
+{
+	uint32_t flows = observer_flow_limit(excerpts->config, 1);
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+		seed = 0; /* a warning was logged for the flow table */
+	if (!excerpts->twice)
+		return excerpts_make_ring(excerpts, observer, flows, seed);
+	excerpts->first_pass = excerpt_first_pass_new(excerpts, observer, flows, seed);
+	return excerpts->first_pass != NULL || excerpts_log_out_of_memory();
+}
+
+bool
+excerpts_connect(struct excerpts *excerpts, struct formula_set *formulas, struct observer *observer)
+{
+	char error[256];
+
+	if (!excerpts_listen(excerpts, observer))
+		return false;
+	formula_set_set_match_handler(formulas, 0, excerpts_on_match, excerpts);
+	formula_set_select_recorded(formulas, excerpts_records, excerpts);
+	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
+		if (!excerpts_records(excerpts, manifest_probes[probe].name) ||
+		    formula_set_record_probe(formulas, (enum probe_id)probe, error, sizeof error))
+			continue;
+		log_error("--record %s: %s", manifest_probes[probe].name, error);
+		return false;
+	}
+	formula_set_poll(formulas);
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- ending */
+
+static void
+excerpt_log(const struct excerpt *excerpt)
+{
+	unsigned long long frames = excerpt_file_frames(excerpt->file), firings = excerpt->firings;
+	unsigned long long connections = excerpt->connections.count;
+	char missing[40];
+
+	snprintf(missing, sizeof missing, "%llu%s", (unsigned long long)excerpt->missing,
+		 excerpt->left.dropped ? " or more" : "");
+
+	if (excerpt->firings == 0)
+		log_notice("%s has not fired: the capture %s is empty", excerpt->name, excerpt->path);
+	else
+		log_notice("firings of %s: %llu, connections: %llu, frames in %s: %llu", excerpt->name, firings,
+			   connections, excerpt->path, frames);
+	if (excerpt->unconnected > 0)
+		log_notice("firings of %s without a connection, so without frames: %llu", excerpt->name,
+			   (unsigned long long)excerpt->unconnected);
+	if (excerpt->missing > 0)
+		log_warning("%s lacks the first %s frames of its connections, which had left the memory before %s "
+			    "fired: give a larger --flight-memory, or a file instead of a pipe",
+			    excerpt->path, missing, excerpt->name);
+	if (excerpt_file_shortened(excerpt->file) > 0)
+		log_warning("%s: %llu frames were longer than 262144 bytes, which snoop files cannot say: "
+			    "--write-format pcapng",
+			    excerpt->path, (unsigned long long)excerpt_file_shortened(excerpt->file));
+	if (excerpt->comments_left_out > 0)
+		log_warning("%s lacks %llu comments: a frame has at most %zu", excerpt->path,
+			    (unsigned long long)excerpt->comments_left_out, EXCERPT_COMMENTS_MAX);
+}
+
+static bool
+excerpt_complete(struct excerpts *excerpts, struct excerpt *excerpt, int dlt)
+{
+	struct written_statistics statistics = excerpts->statistics;
+	char comment[160];
+
+	if (excerpt->missing > 0) {
+		snprintf(comment, sizeof comment, "%s%llu earlier frames of the connections are missing",
+			 excerpt->left.dropped ? "at least " : "", (unsigned long long)excerpt->missing);
+		statistics.comment = comment;
+	}
+	if (!excerpt_file_complete(excerpt->file, dlt, &statistics))
+		return excerpt_file_is_closed(excerpt->file);
+	excerpt_log(excerpt);
+	return true;
+}
+
+bool
+excerpts_are_closed(const struct excerpts *excerpts)
+{
+	for (size_t i = 0; i < excerpts->count; i++)
+		if (!excerpt_file_is_closed(excerpts->excerpts[i].file))
+			return false;
+	return true;
+}
+
+/* Writes the frames that are not written yet. */
+static bool
+excerpts_write_rest(struct excerpts *excerpts)
+{
+	if (excerpts->ring != NULL)
+		ring_drain(excerpts->ring);
+	if (excerpts->error == EOVERFLOW)
+		log_error("cannot record: more than %u connections: record a part of the input (--from, --to)",
+			  EXCERPT_CONNECTIONS_MAX);
+	else if (excerpts->error != 0)
+		log_error("cannot record: the index of the frames cannot grow: %s", strerror(excerpts->error));
+	if (excerpts->error != 0 || excerpts->failed)
+		return false;
+	return !excerpts->twice || excerpts_write_again(excerpts);
+}
+
+/* The same number from a file and from a pipe. */
+static void
+excerpts_log_left_out(const struct excerpts *excerpts)
+{
+	uint64_t left_out = excerpts->twice ? excerpt_first_pass_left_out(excerpts->first_pass)
+					    : ring_counters(excerpts->ring).notes_dropped;
+
+	if (left_out > 0)
+		log_warning("%llu comments and connections of frames that have too many of them are left out",
+			    (unsigned long long)left_out);
+}
+
+static void
+excerpts_log_unwritten(const struct excerpts *excerpts)
+{
+	for (size_t i = 0; i < excerpts->count; i++)
+		log_warning("not all input was read: %s is not written", excerpts->excerpts[i].path);
+}
+
+static bool
+excerpts_complete(struct excerpts *excerpts, const struct workers *workers, bool complete)
+{
+	size_t count;
+	bool good = true;
+	int dlt;
+
+	if (!complete && excerpts->error == 0 && !excerpts->failed) {
+		excerpts_log_unwritten(excerpts);
+		return false;
+	}
+	if (!excerpts_write_rest(excerpts)) {
+		if (excerpts->error == 0 && !excerpts->failed && loop_is_stopped(excerpts->loop))
+			excerpts_log_unwritten(excerpts);
+		return false;
+	}
+	dlt = input_link_types(workers->worker[0].input, &count)[0];
+	for (size_t i = 0; i < excerpts->count; i++)
+		good = excerpt_complete(excerpts, &excerpts->excerpts[i], dlt) && good;
+	excerpts_log_left_out(excerpts);
+	return good;
+}
+
+bool
+excerpts_finish(struct excerpts *excerpts, const struct workers *workers, bool complete)
+{
+	bool good = excerpts_complete(excerpts, workers, complete) || excerpts_are_closed(excerpts);
+
+	for (size_t i = 0; i < excerpts->count; i++)
+		excerpt_file_log_error(excerpts->excerpts[i].file);
+	return good;
+}
