@@ -392,6 +392,17 @@ grep '^tried ' "$tmp/gdb" >"$tmp/judged"
 is "the process of a history: all calls were made" "$(wc -l <"$tmp/judged")" "$(replay_calls history | wc -l)"
 [ -s "$tmp/judged" ] || not_ok "the process of a history: gdb" "$tmp/gdb"
 judge "the process of a history"
+# The program of netobs report, when it has confined itself and counts the first frame.
+{
+	printf 'set breakpoint pending on\nset startup-with-shell off\nbreak report_volume_frame\nrun >/dev/null\n'
+	replay_calls report | commands
+	echo kill
+} >"$tmp/commands"
+gdb -nx -batch -x "$tmp/commands" --args "$build/netobs-report" "$file" >"$tmp/gdb" 2>&1
+grep '^tried ' "$tmp/gdb" >"$tmp/judged"
+is "netobs-report: all calls were made" "$(wc -l <"$tmp/judged")" "$(replay_calls report | wc -l)"
+[ -s "$tmp/judged" ] || not_ok "netobs-report: gdb" "$tmp/gdb"
+judge "netobs-report"
 
 # ---------------------------------------------------------------------------------------------------- other processes
 
@@ -400,7 +411,9 @@ keeper=$(pgrep -P "$pid" netobsd-keeper)
 is "the process that keeps a file: user and filter" "$(awk '/^(Uid|Seccomp):/ { print $2 }' "/proc/$keeper/status" | paste -s -d ' ')" "0 0"
 echo keeper >>"$tmp/tried"
 finish
-is "netobs-report has no filter" "$(readelf -d "$build/netobs-report" | grep -c 'seccomp')" 0
+# When it asks netobsd.
+is "netobsctl has no filter" "$(gdb -nx -batch -ex 'set breakpoint pending on' -ex 'set startup-with-shell off' -ex 'break connect' \
+	-ex run -ex 'info proc status' --args "$build/netobsctl" -s "$socket" status 2>"$tmp/gdb" | awk '$1 == "Seccomp:" { print $2 }')" 0
 echo tools >>"$tmp/tried"
 
 # ----------------------------------------------------------------------------------------------------------- the manual

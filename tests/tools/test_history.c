@@ -547,7 +547,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_ladder),	   cmocka_unit_test(test_proved_later),	   cmocka_unit_test(test_packets),
+	    cmocka_unit_test(test_ladder),
+	    cmocka_unit_test(test_proved_later),	   cmocka_unit_test(test_packets),
 	    cmocka_unit_test(test_numbers),	   cmocka_unit_test(test_equal_ports),
 	    cmocka_unit_test(test_tunnel),	   cmocka_unit_test(test_other_firings),
 	    cmocka_unit_test(test_ends),	   cmocka_unit_test(test_full),
