@@ -109,7 +109,8 @@ units_read(const struct quantity *quantity, const char *text, uint64_t *value)
 		*value = 0;
 		return quantity->or_zero && strspn(text, "0.") == length;
 	}
-	return units_multiply(text, length, factor, value, &exact);
+	/* 0.1ns is not 0, which may be another thing than a short time. */
+	return units_multiply(text, length, factor, value, &exact) && (*value != 0 || strspn(text, "0.") == length);
 }
 
 static const char *

@@ -57,7 +57,7 @@ settings_parse_after(const char *text, uint64_t *ns)
 	return units_parse(&after, text, ns, error) || settings_fail("--after", error);
 }
 
-/* "10/s": files in one unit of time. */
+/* "10/s": files in one unit of time, a second or more. */
 static bool
 settings_parse_rate(const char *text, struct record_settings *settings)
 {
@@ -67,7 +67,7 @@ settings_parse_rate(const char *text, struct record_settings *settings)
 	if (!settings_parse_number(text, &settings->rate_count, &end) || *end++ != '/')
 		return false;
 	unit = unit_find(end, strlen(end));
-	if (unit == NULL || unit->dimension != DIMENSION_TIME)
+	if (unit == NULL || unit->dimension != DIMENSION_TIME || unit->factor < UNITS_SECOND)
 		return false;
 	settings->rate_per_ns = unit->factor;
 	return true;

@@ -75,15 +75,16 @@ void history_listen(struct history *history, struct observer *observer);
 enum history_result {
 	HISTORY_READ,	 /* everything has been read */
 	HISTORY_DAMAGED, /* the capture is damaged, or could not be read */
-	HISTORY_FAILED,	 /* no process could be started, or it has not come to its end */
+	HISTORY_FAILED,	 /* no process could be started, or it has not come to its end in time */
+	HISTORY_UNCONFINED, /* no process could be confined: its user, its system calls, its files */
 };
 
 /* Observes a capture, an open regular file at its beginning, in a process of its own that is confined like netobsd in a
- * replay, and passes the rows of the connection to `take`.  The process takes at most HISTORY_CPU_SECONDS of processor
- * time; what it writes is validated. */
+ * replay, and passes the rows of the connection to `take`.  The process takes at most HISTORY_SECONDS, by the clock; what
+ * it writes is validated. */
 enum history_result history_read_capture(int fd, const struct history_ends *ends, history_take *take, void *context);
 
-#define HISTORY_CPU_SECONDS 120
+#define HISTORY_SECONDS 120
 
 /* Whether a row has a valid form: the reader of a pipe need not trust its writer. */
 bool history_row_is_valid(const struct history_row *row);

@@ -2,14 +2,14 @@
 /* The process that parses the packets: they are from the network, and may be made to exploit a parser. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "config/options.h"
@@ -88,14 +88,15 @@ history_take_descriptors(int capture, int pipe, const struct config *config)
 	return true;
 }
 
+/* Those of the parent would write to its screen. */
 static void
 history_reset_signals(void)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGALRM, SIGWINCH, SIGTSTP, SIGCONT};
 	sigset_t none;
 
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		signal(numbers[i], SIG_DFL);
+	for (int number = 1; number < SIGRTMIN; number++)
+		if (number != SIGKILL && number != SIGSTOP)
+			signal(number, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -104,10 +105,9 @@ history_reset_signals(void)
 static bool
 history_confine(const struct config *config, const struct privileges *privileges, pid_t parent)
 {
-	const struct rlimit seconds = {HISTORY_CPU_SECONDS, HISTORY_CPU_SECONDS};
 	const struct sandbox_process process = {.live = false};
 
-	return setrlimit(RLIMIT_CPU, &seconds) == 0 && privileges_drop(privileges) &&
+	return privileges_drop(privileges) &&
 	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && landlock_prepare(config) &&
 	       sandbox_enter(&process) && landlock_enter();
 }
@@ -119,13 +119,15 @@ history_observe(struct history_child *child, struct config *config, pid_t parent
 	struct workers *workers;
 	struct loop *loop = loop_new();
 
-	if (loop == NULL || !privileges_plan(config, &privileges))
+	if (loop == NULL)
 		return HISTORY_FAILED;
+	if (!privileges_plan(config, &privileges))
+		return HISTORY_UNCONFINED;
 	workers = workers_open(config, loop, false, 0);
 	if (workers == NULL)
 		return HISTORY_DAMAGED;
 	if (!history_confine(config, &privileges, parent))
-		return HISTORY_FAILED;
+		return HISTORY_UNCONFINED;
 	if (!workers_start_inputs(workers) || !workers_make_observers(workers, NULL))
 		return HISTORY_DAMAGED;
 	history_listen(&child->history, workers->worker[0].observer);
@@ -154,19 +156,57 @@ history_child_main(int capture, int pipe, pid_t parent, const struct history_end
 
 /* ------------------------------------------------------------------------------------------------------ the parent */
 
-static enum history_result
-history_receive(FILE *pipe, history_take *take, void *context)
+/* Rows that are in the pipe, at most `size` bytes behind the part of one that is read.  False at its end, and if the
+ * process takes too long: it may be stopped, or write without end. */
+static bool
+history_read_rows(int pipe, char *bytes, size_t *used, size_t size, uint64_t deadline)
 {
-	struct history_row row;
+	uint64_t now = clock_monotonic_ns();
+	struct pollfd ready = {.fd = pipe, .events = POLLIN};
+	ssize_t got;
 
-	while (fread(&row, sizeof row, 1, pipe) == 1) {
-		if (row.kind == HISTORY_END)
-			return row.end <= HISTORY_FAILED ? (enum history_result)row.end : HISTORY_FAILED;
-		if (!history_row_is_valid(&row))
-			return HISTORY_FAILED;
-		take(context, &row);
+	if (now >= deadline)
+		return false;
+	got = poll(&ready, 1, (int)((deadline - now) / 1000000) + 1);
+	if (got > 0)
+		got = read(pipe, bytes + *used, size - *used);
+	else if (got == 0)
+		return false;
+	*used += got > 0 ? (size_t)got : 0;
+	return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* Passes on the rows.  False if the process has come to its end, or what it writes is not valid; then `result` is set. */
+static bool
+history_pass_rows(const struct history_row *rows, size_t count, history_take *take, void *context,
+		  enum history_result *result)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].kind == HISTORY_END)
+			*result = rows[i].end <= HISTORY_UNCONFINED ? (enum history_result)rows[i].end : HISTORY_FAILED;
+		if (rows[i].kind == HISTORY_END || !history_row_is_valid(&rows[i]))
+			return false;
+		take(context, &rows[i]);
 	}
-	return HISTORY_FAILED;
+	return true;
+}
+
+static enum history_result
+history_receive(int pipe, history_take *take, void *context)
+{
+	uint64_t deadline = clock_monotonic_ns() + HISTORY_SECONDS * UINT64_C(1000000000);
+	enum history_result result = HISTORY_FAILED;
+	struct history_row rows[HISTORY_BATCH];
+	size_t used = 0, count;
+
+	while (history_read_rows(pipe, (char *)rows, &used, sizeof rows, deadline)) {
+		count = used / sizeof rows[0];
+		if (!history_pass_rows(rows, count, take, context, &result))
+			break;
+		used %= sizeof rows[0];
+		memmove(rows, rows + count, used);
+	}
+	return result;
 }
 
 enum history_result
@@ -175,7 +215,6 @@ history_read_capture(int fd, const struct history_ends *ends, history_take *take
 	enum history_result result = HISTORY_FAILED;
 	pid_t parent = getpid(), child;
 	int pipe_ends[2];
-	FILE *pipe;
 
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		return HISTORY_FAILED;
@@ -183,13 +222,9 @@ history_read_capture(int fd, const struct history_ends *ends, history_take *take
 	if (child == 0)
 		history_child_main(fd, pipe_ends[1], parent, ends);
 	close(pipe_ends[1]);
-	pipe = child > 0 ? fdopen(pipe_ends[0], "r") : NULL;
-	if (pipe != NULL) {
-		result = history_receive(pipe, take, context);
-		fclose(pipe);
-	} else {
-		close(pipe_ends[0]);
-	}
+	if (child > 0)
+		result = history_receive(pipe_ends[0], take, context);
+	close(pipe_ends[0]);
 	if (child > 0)
 		kill(child, SIGKILL); /* it has ended, or what it writes is not valid */
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)

@@ -38,7 +38,10 @@ history_read(const struct history_request *request, char *text, char *error, siz
 	close(fd);
 	if (result != HISTORY_READ) {
 		snprintf(error, size, "the packets of connection %llu %s", (unsigned long long)request->cid,
-			 result == HISTORY_DAMAGED ? "cannot be read" : "could not be observed");
+			 result == HISTORY_DAMAGED	? "cannot be read"
+			 : result == HISTORY_UNCONFINED ? "are not observed: the process cannot be confined (netobsd(8), "
+							  "PRIVILEGES)"
+							: "could not be observed");
 		return history_fail(EIO);
 	}
 	error[0] = '\0';

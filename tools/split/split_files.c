@@ -416,7 +416,7 @@ split_files_write_manifest(struct split_files *files)
 	putc('\n', stream);
 	json_end_array(&json);
 	json_end_line(&json);
-	good = fflush(stream) == 0 && fsync(fileno(stream)) == 0;
+	good = fflush(stream) == 0 && !ferror(stream) && fsync(fileno(stream)) == 0;
 	good = (fclose(stream) == 0 && good) || split_file_log_error(file);
 	return good;
 }
