@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
 #include "tools/record_directory.h"
@@ -117,15 +118,6 @@ record_watch_signals(sigset_t *unblocked)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static uint64_t
-record_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void
 record_print_statistics(const struct recorder *recorder)
 {
@@ -210,7 +202,7 @@ record_log_failure(struct recorder *recorder, const char *error, uint64_t now)
 static void
 record_handle_too_large(struct recorder *recorder, const char *error)
 {
-	uint64_t now = record_now();
+	uint64_t now = clock_monotonic_ns();
 
 	if (recorder->directory.files == 0) {
 		record_log_failure(recorder, error, now);
@@ -238,7 +230,7 @@ record_finish_file(struct recorder *recorder)
 		record_handle_too_large(recorder, result.error);
 	} else {
 		counts->failures++;
-		record_log_failure(recorder, result.error, record_now());
+		record_log_failure(recorder, result.error, clock_monotonic_ns());
 	}
 }
 
@@ -311,7 +303,7 @@ static void
 record_handle_lines(struct recorder *recorder)
 {
 	char *line = recorder->buffer, *newline;
-	uint64_t now = record_now(), lost;
+	uint64_t now = clock_monotonic_ns(), lost;
 	struct record_trigger trigger;
 
 	while (recorder->feed >= 0 &&
@@ -365,7 +357,7 @@ record_wait(struct recorder *recorder, const sigset_t *unblocked)
 	struct pollfd ready[] = {{.fd = recorder->feed, .events = POLLIN},
 				 {.fd = recorder->writer.fd, .events = POLLIN}};
 	const struct record_trigger *first = recorder->writer.pid == 0 ? record_queue_first(recorder->queue) : NULL;
-	uint64_t now = record_now(), end = UINT64_MAX;
+	uint64_t now = clock_monotonic_ns(), end = UINT64_MAX;
 	struct timespec timeout;
 	int got;
 
@@ -381,7 +373,7 @@ record_wait(struct recorder *recorder, const sigset_t *unblocked)
 		record_print_statistics(recorder);
 	}
 	if (record_stop_signals > 0 && recorder->stop_time == 0) {
-		recorder->stop_time = record_now() + STOP_NS;
+		recorder->stop_time = clock_monotonic_ns() + STOP_NS;
 		if (recorder->feed >= 0)
 			record_end_feed(recorder, NULL);
 		return;
@@ -398,7 +390,7 @@ record_wait(struct recorder *recorder, const sigset_t *unblocked)
 static bool
 record_goes_on(const struct recorder *recorder)
 {
-	if (recorder->stop_time != 0 && (record_stop_signals >= 2 || record_now() >= recorder->stop_time))
+	if (recorder->stop_time != 0 && (record_stop_signals >= 2 || clock_monotonic_ns() >= recorder->stop_time))
 		return false;
 	if (recorder->end != NULL)
 		return recorder->writer.pid > 0;
@@ -410,7 +402,7 @@ record_copy(struct recorder *recorder, const sigset_t *unblocked)
 {
 	while (record_goes_on(recorder)) {
 		const struct record_trigger *first = record_queue_first(recorder->queue);
-		uint64_t now = record_now();
+		uint64_t now = clock_monotonic_ns();
 
 		if (first != NULL && recorder->writer.pid == 0 && recorder->end == NULL &&
 		    (recorder->stop_time != 0 || first->due <= now))

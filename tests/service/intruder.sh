@@ -12,7 +12,7 @@
 
 built "$netobsd"
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
-have gdb ip setpriv python3 readelf || skip_all "gdb, ip, setpriv, python3 or readelf is not installed"
+have gdb ip setpriv python3 || skip_all "gdb, ip, setpriv or python3 is not installed"
 python3 -c 'import ctypes; ctypes.CDLL("libseccomp.so.2")' 2>/dev/null || skip_all "no libseccomp"
 nm "$netobsd" 2>/dev/null | grep -qE '__(asan|ubsan|gcov)_' && skip_all "instrumented builds have a wider filter"
 [ "$(getconf LONG_BIT)" -eq 64 ] || skip_all "the structures below have 64-bit pointers"
@@ -383,7 +383,7 @@ judge "the child of netobs-split"
 
 # The program of netobs report, when it has confined itself and counts the first frame.
 {
-	printf 'set breakpoint pending on\nset startup-with-shell off\nbreak report_volume_frame\nrun >/dev/null\n'
+	printf 'set breakpoint pending on\nset startup-with-shell off\nbreak report_volume_frame\nrun\n'
 	replay_calls report | commands
 	echo kill
 } >"$tmp/commands"
@@ -393,6 +393,18 @@ is "netobs-report: all calls were made" "$(wc -l <"$tmp/judged")" "$(replay_call
 [ -s "$tmp/judged" ] || not_ok "netobs-report: gdb" "$tmp/gdb"
 judge "netobs-report"
 
+# The process that reads the packets of a connection, when it has the first row.
+{
+	printf 'set breakpoint pending on\nset follow-fork-mode child\nset startup-with-shell off\nbreak history_write_row\nrun\n'
+	replay_calls history | commands
+	echo kill
+} >"$tmp/commands"
+(cd "$tmp/parts" && gdb -nx -batch -x "$tmp/commands" "$build/tests/tools/test_history") >"$tmp/gdb" 2>&1
+grep '^tried ' "$tmp/gdb" >"$tmp/judged"
+is "the process of a history: all calls were made" "$(wc -l <"$tmp/judged")" "$(replay_calls history | wc -l)"
+[ -s "$tmp/judged" ] || not_ok "the process of a history: gdb" "$tmp/gdb"
+judge "the process of a history"
+
 # ---------------------------------------------------------------------------------------------------- other processes
 
 replay --records="$tmp/records"
@@ -400,10 +412,6 @@ keeper=$(pgrep -P "$pid" netobsd-keeper)
 is "the process that keeps a file: user and filter" "$(awk '/^(Uid|Seccomp):/ { print $2 }' "/proc/$keeper/status" | paste -s -d ' ')" "0 0"
 echo keeper >>"$tmp/tried"
 finish
-for program in netobsctl netobs-connfs; do
-	is "$program has no filter" "$(readelf -d "$build/$program" | grep -c 'seccomp')" 0
-done
-echo tools >>"$tmp/tried"
 
 # ----------------------------------------------------------------------------------------------------------- the manual
 

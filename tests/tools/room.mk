@@ -13,7 +13,7 @@ unit_tests += \
 	%D%/test_connection_list \
 	%D%/test_connfs_closed \
 	%D%/test_connfs_tree \
-	%D%/test_history_lines \
+	%D%/test_history \
 	%D%/test_top_screen
 %C%_test_complete_file_SOURCES = %D%/test_complete_file.c tools/complete_file.c tools/complete_file.h
 %C%_test_connfs_closed_SOURCES = %D%/test_connfs_closed.c tools/connfs/connfs_closed.c tools/connfs/connfs_closed.h \
@@ -23,7 +23,7 @@ unit_tests += \
 %C%_test_connection_list_SOURCES = %D%/test_connection_list.c tools/control_client.c tools/json_reader.c tools/connections/connection_list.c \
 	tools/connections/connection_list.h
 %C%_test_connection_list_LDADD = $(LDADD) $(JANSSON_LIBS)
-%C%_test_history_lines_SOURCES = %D%/test_history_lines.c tools/replay/history_lines.c tools/replay/history_lines.h
+%C%_test_history_LDADD = libhistory.a $(LDADD)
 %C%_test_top_screen_SOURCES = %D%/test_top_screen.c tools/control_client.c tools/json_reader.c tools/connections/connection_list.c \
 	tools/connections/top_screen.c tools/connections/top_screen.h
 %C%_test_top_screen_LDADD = $(LDADD) $(JANSSON_LIBS) $(NCURSES_LIBS)
