@@ -250,7 +250,7 @@ workers_ring_limits(const struct config *config, unsigned workers)
 	};
 }
 
-/* With --record the ring is that of the excerpts. */
+/* With --write the ring is that of the excerpts. */
 static bool
 worker_make_ring(struct worker *worker, uint64_t seed)
 {
@@ -259,7 +259,7 @@ worker_make_ring(struct worker *worker, uint64_t seed)
 	struct ring_limits limits = workers_ring_limits(config, workers);
 	unsigned long long size = (unsigned long long)config->flight_memory;
 
-	if (size == 0 || config->recordings[0] != NULL)
+	if (size == 0 || config->writes[0] != NULL)
 		return true;
 	limits.seed = seed;
 	worker->ring = ring_new(&limits);

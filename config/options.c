@@ -25,7 +25,7 @@ const struct option_row options_table[] = {
 	 .help = "capture to replay, \"-\" is standard input; several are merged by time"},
 	{.name = "pace", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_replay_speed,
 	 .argument = "SPEED", .optional = true, .min = 1e-6, .max = 1000000,
-	 .help = "replay at SPEED times the recorded speed (1 if omitted); default: as fast as possible"},
+	 .help = "replay at SPEED times the speed of the capture (1 if omitted); default: as fast as possible"},
 	{.name = "from", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_time,
 	 .argument = "TIME", FIELD(from),
 	 .help = "replay the packets from TIME on (2026-11-22T19:40:00Z, or seconds since 1970)"},
@@ -38,7 +38,7 @@ const struct option_row options_table[] = {
 	{.name = "split", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_uint32,
 	 .argument = "NUMBER", .min = 1, .max = 9999, FIELD(split),
 	 .help = "write the frames to NUMBER captures, each connection whole in one of them, and exit"},
-	{.name = "write", .short_name = 'w', .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_string,
+	{.name = "prefix", .short_name = 'w', .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_string,
 	 .argument = "PREFIX", FIELD(write_prefix),
 	 .help = "the captures of --split are PREFIX-0001-of-0007.pcapng and so on"},
 	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_wait_tracer,
@@ -169,13 +169,13 @@ const struct option_row options_table[] = {
 	 .argument = "SIZE", .min = 1, .max = 1125899906842624.0, FIELD(flight_bytes),
 	 .source = OPTION_ANYWHERE,
 	 .help = "keep the first SIZE of each direction of a connection, then only frames with events; 0: no limit"},
-	{.name = "record", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_recording,
-	 .argument = "NAME=FILE", FIELD(recordings),
+	{.name = "write", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_write,
+	 .argument = "NAME=FILE", FIELD(writes),
 	 .help = "write the whole connections for which the formula or probe NAME fires to the capture FILE; may be "
 		 "repeated"},
 	{.name = "write-format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_capture_format,
 	 .argument = "FORMAT", FIELD(write_format),
-	 .help = "format of the captures of --record: pcapng (default), pcap or snoop"},
+	 .help = "format of the captures of --write: pcapng (default), pcap or snoop"},
 	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
 	{.name = "engine", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_engine),
@@ -279,7 +279,7 @@ config_set_defaults(struct config *config)
 	    .interface_names = calloc(1, sizeof *config->interface_names),
 	    .capture_paths = calloc(1, sizeof *config->capture_paths),
 	    .formulas = calloc(1, sizeof *config->formulas),
-	    .recordings = calloc(1, sizeof *config->recordings),
+	    .writes = calloc(1, sizeof *config->writes),
 	    .observe_inner = true,
 	    .lookup_owners = true,
 	    .control_mode = 0660,
@@ -293,7 +293,7 @@ config_set_defaults(struct config *config)
 	for (unsigned i = 0; i < APP_COUNT; i++)
 		config->app_ports[i] = app_protocols[i]->ports;
 	return config->interface_names != NULL && config->capture_paths != NULL && config->formulas != NULL &&
-	       config->recordings != NULL;
+	       config->writes != NULL;
 }
 
 void
@@ -308,7 +308,7 @@ config_free(struct config *config)
 	free(config->interface_names);
 	free(config->capture_paths);
 	free(config->formulas);
-	free(config->recordings);
+	free(config->writes);
 	free(config->local_prefixes);
 	*config = (struct config){0};
 }
@@ -396,6 +396,9 @@ options_log_unknown(char **argv)
 		log_error("--%s takes no value", row->name);
 	else if (optopt != 0)
 		log_error("unknown option -%c; netobsd --help lists the options", optopt);
+	else if (strncmp(argv[optind - 1], "--record", strlen("--record")) == 0 &&
+		 strchr("=", argv[optind - 1][strlen("--record")]) != NULL)
+		log_error("unknown option --record: use --write NAME=FILE");
 	else
 		log_error("unknown or ambiguous option %s%s; netobsd --help lists the options", argv[optind - 1],
 			  options_hint(argv[optind - 1] + 2, strcspn(argv[optind - 1] + 2, "="), false, hint));
@@ -504,7 +507,7 @@ static bool
 options_check_split(const struct config *config, const bool given[ROWS])
 {
 	static const char *const excluded[] = {"print", "records", "pace", "wait-tracer", "wait-probes",
-					       "from", "to", "lead-in", "record"};
+					       "from", "to", "lead-in", "write"};
 
 	if (config->split == 0 && config->write_prefix != NULL) {
 		log_error("-w needs --split");
@@ -526,22 +529,22 @@ options_check_split(const struct config *config, const bool given[ROWS])
 }
 
 static bool
-options_check_recordings(const struct config *config, const bool given[ROWS])
+options_check_writes(const struct config *config, const bool given[ROWS])
 {
-	if (config->recordings[0] == NULL) {
+	if (config->writes[0] == NULL) {
 		if (options_are_given(given, "write-format"))
-			log_error("--write-format needs --record");
+			log_error("--write-format needs --write");
 		return !options_are_given(given, "write-format");
 	}
 	if (config->interface_names[0] != NULL) {
-		log_error("--record is for files (-r): netobsctl record writes connections of interfaces");
+		log_error("--write is for files (-r): netobsctl write --on writes connections of interfaces");
 		return false;
 	}
 	return true;
 }
 
 static bool
-options_check_recorder(const struct config *config)
+options_check_flight(const struct config *config)
 {
 	if (config->flight_memory == 0 && (config->flight_snap != 0 || config->flight_bytes != 0)) {
 		log_error("--flight-%s needs --flight-memory", config->flight_snap != 0 ? "snap" : "bytes");
@@ -594,10 +597,10 @@ options_check_combination(struct config *config, const bool given[ROWS])
 			  "see netobsd --help");
 		return false;
 	}
-	return options_check_recordings(config, given) && options_check_scope(config, given) &&
+	return options_check_writes(config, given) && options_check_scope(config, given) &&
 	       options_check_standard_input(config) &&
 	       options_check_split(config, given) && options_check_window(config, given) &&
-	       options_check_recorder(config);
+	       options_check_flight(config);
 }
 
 /* Checks the values of the command line that may depend on others, or on the file. */

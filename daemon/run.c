@@ -222,7 +222,7 @@ daemon_connect_records(struct daemon_state *state)
 static bool
 daemon_open_excerpts(struct daemon_state *state)
 {
-	if (state->config->recordings[0] == NULL)
+	if (state->config->writes[0] == NULL)
 		return true;
 	state->excerpts = excerpts_open(state->config);
 	return state->excerpts != NULL;
@@ -633,7 +633,7 @@ daemon_log_observed(const struct daemon_state *state)
 	uint64_t fired = 0;
 
 	if (config->print != PRINT_OFF || config->records || config->summary || config->wait_tracer ||
-	    config->recordings[0] != NULL || config->config_path != NULL || semaphores_sum() != 0)
+	    config->writes[0] != NULL || config->config_path != NULL || semaphores_sum() != 0)
 		return;
 	stats_collect(state->workers, &totals);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
@@ -656,7 +656,7 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 	workers_log_unmatched_prefixes(state->workers);
 	daemon_log_no_connection(state);
 	/* Files of records and frames are written in silence. */
-	if (!state->config->records && state->config->recordings[0] == NULL)
+	if (!state->config->records && state->config->writes[0] == NULL)
 		daemon_log_uncaptured(state);
 	daemon_log_observed(state);
 }
@@ -678,7 +678,7 @@ daemon_finish_records(struct daemon_state *state, enum input_result result, enum
 	return error == 0 ? status : error == EPIPE ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 }
 
-/* Writes the captures of --record. */
+/* Writes the captures of --write. */
 static enum exit_status
 daemon_finish_excerpts(struct daemon_state *state, enum input_result result, enum exit_status status)
 {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "tools/control_client.h"
-#include "tools/record_settings.h"
 #include "tools/write_client.h"
+#include "tools/write_on_settings.h"
 
 struct write_arguments {
 	size_t used;
@@ -50,7 +50,7 @@ write_run(const char *socket, char **words, int count, const struct write_option
 
 	if (options->file == NULL || *options->file == '\0')
 		return client_log_error("write: name the file with -w FILE; -w - is standard output", NULL);
-	if (options->max_size != NULL && !record_settings_parse_size(options->max_size, &request.most_bytes))
+	if (options->max_size != NULL && !write_on_settings_parse_size(options->max_size, &request.most_bytes))
 		return client_log_error("--max-size", "expected a size such as 100M (K, M, G)");
 	if (write_has_blank(options->format) || write_has_blank(options->cid) || write_has_blank(options->last))
 		return client_log_error("write: a value of an option is empty or contains a blank", NULL);
@@ -70,7 +70,8 @@ write_run(const char *socket, char **words, int count, const struct write_option
 	if (options->format != NULL && strcmp(options->format, "pcapng") != 0)
 		client_log("netobsctl", "%s holds no comments; they are left out", options->format);
 	client_log("netobsctl", "%llu frames, %llu bytes written; %llu frames lost%s",
-		(unsigned long long)written.frames, (unsigned long long)written.bytes, (unsigned long long)written.lost,
-		written.cut ? "; earlier frames of the connection are not in the flight recorder any more" : "");
+		   (unsigned long long)written.frames, (unsigned long long)written.bytes,
+		   (unsigned long long)written.lost,
+		   written.cut ? "; earlier frames of the connection are not in the flight memory any more" : "");
 	return EXIT_SUCCESS;
 }

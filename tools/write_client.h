@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pulls a capture from the flight recorder of a running netobsd, and writes it to a file that is complete or absent
+ * Pulls a capture from the flight memory of a running netobsd, and writes it to a file that is complete or absent
  * (a temporary name in its directory, fsync, rename).
  */
 #ifndef NETOBS_TOOLS_WRITE_CLIENT_H

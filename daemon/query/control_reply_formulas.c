@@ -118,7 +118,7 @@ reply_add_enablers(const struct formula_status *status, struct text_buffer *text
 	} enablers[] = {{status->traced, "traced"},
 			{status->printed, "printed"},
 			{status->fed, "streamed"},
-			{status->recorded, "recorded"}};
+			{status->written, "written"}};
 	const char *before = "";
 
 	for (size_t i = 0; i < sizeof enablers / sizeof enablers[0]; i++)
@@ -147,10 +147,10 @@ reply_add_formula_json(const struct formula_status *status, const char *path, st
 			formula_is_per_packet(status->formula) ? "packet" : "event",
 			formula_is_counted(status->formula) ? "true" : "false", status->active ? "true" : "false");
 	text_add_format(text,
-			",\"printed\":%s,\"traced\":%s,\"streamed\":%s,\"recorded\":%s,\"seen\":%llu,\"matched\":%llu,"
+			",\"printed\":%s,\"traced\":%s,\"streamed\":%s,\"written\":%s,\"seen\":%llu,\"matched\":%llu,"
 			"\"dropped\":%llu,\"file\":",
 			status->printed ? "true" : "false", status->traced ? "true" : "false",
-			status->fed ? "true" : "false", status->recorded ? "true" : "false",
+			status->fed ? "true" : "false", status->written ? "true" : "false",
 			(unsigned long long)status->seen, (unsigned long long)status->matched,
 			(unsigned long long)status->dropped);
 	if (status->slot == FORMULA_NO_SLOT) {
@@ -182,9 +182,8 @@ reply_add_formula_cost(const struct formula_status *status, struct text_buffer *
 {
 	bool per_packet = formula_is_per_packet(status->formula), counted = formula_is_counted(status->formula);
 
-	text_add_format(text, "evaluated    %s, %s%s\n",
-			per_packet ? "for every packet of its probes" : "for events",
-			counted ? "always: it is counted" : "only while it is traced, printed, streamed or recorded",
+	text_add_format(text, "evaluated    %s, %s%s\n", per_packet ? "for every packet of its probes" : "for events",
+			counted ? "always: it is counted" : "only while it is traced, printed, streamed or written",
 			status->active ? "" : "; not now");
 }
 

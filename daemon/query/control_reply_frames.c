@@ -212,7 +212,7 @@ control_reply_begin_frames(struct control_reply *reply, char *error, size_t size
 
 	if (query->workers->worker[0].ring == NULL) {
 		snprintf(error, size,
-			 "no frames are recorded: start netobsd with --flight-memory=SIZE, "
+			 "no frames are kept: start netobsd with --flight-memory=SIZE, "
 			 "or set flight-memory in netobs.conf");
 		return false;
 	}

@@ -24,7 +24,7 @@ stats_reserved_memory(const struct config *config)
 	bool looked_up = config->lookup_owners && config->interface_names[0] != NULL;
 	uint32_t flow_limit = observer_flow_limit(config, workers);
 	struct ring_limits ring = workers_ring_limits(config, workers);
-	bool recorded = config->flight_memory != 0 && config->recordings[0] == NULL; /* as worker_make_ring() */
+	bool recorded = config->flight_memory != 0 && config->writes[0] == NULL; /* as worker_make_ring() */
 
 	return (struct stats_memory){
 	    .flows = workers * flow_table_memory_size(flow_limit),

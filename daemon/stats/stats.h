@@ -31,7 +31,7 @@ struct stats_memory {
 	uint64_t fragments;
 	uint64_t applications; /* connections that application providers read */
 	uint64_t owner_lookup; /* 0 if owners are not looked up */
-	uint64_t recorder;     /* 0 without a flight recorder, and with --record */
+	uint64_t recorder;     /* 0 without a flight recorder, and with --write */
 };
 
 struct stats_memory stats_reserved_memory(const struct config *config);

@@ -167,7 +167,7 @@ words_for(const struct option_row *row)
 	};
 
 	/* Other options have a PREFIX of addresses, and a FORMAT of firings. */
-	if (strcmp(row->name, "write") == 0)
+	if (strcmp(row->name, "prefix") == 0)
 		return "-f";
 	if (strcmp(row->name, "write-format") == 0)
 		return "-W 'pcapng pcap snoop'";

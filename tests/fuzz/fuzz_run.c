@@ -390,9 +390,9 @@ add_recordings(const uint8_t *byte, enum way way)
 				  "gld-receive");
 
 	if (first != NULL)
-		add("--record=%s=%s", first, paths[RECORD_A]);
+		add("--write=%s=%s", first, paths[RECORD_A]);
 	if (second != NULL)
-		add("--record=%s=%s", second, paths[RECORD_B]);
+		add("--write=%s=%s", second, paths[RECORD_B]);
 	write_format = CAPTURE_FORMATS;
 	if (first != NULL || second != NULL) {
 		write_format = (enum capture_format)(*byte % CAPTURE_FORMATS);
@@ -491,7 +491,7 @@ make_arguments(const uint8_t *byte, enum way way, const uint8_t *capture, size_t
 	if (*byte++ % 32 == 1) {
 		is_split = true;
 		add("--split=%u", 1 + *byte % 3u);
-		add("--write=%s", prefix);
+		add("--prefix=%s", prefix);
 	} else {
 		byte = add_formulas(byte);
 		byte = add_recordings(byte, way);

@@ -267,8 +267,8 @@ done
 "$netobsd" -r "$file" --summary 2>&-
 is "standard error is closed: --summary" $? 1
 for path in /dev/fd/6 /proc/self/fd/6; do
-	"$netobsd" -r "$file" --record "udp-send=$path" 6>"$tmp/six" 2>"$tmp/err"
-	is "an inherited descriptor, --record: $path" "$? $("$netobsd" -r "$tmp/six" --print=udp-send | wc -l)" \
+	"$netobsd" -r "$file" --write "udp-send=$path" 6>"$tmp/six" 2>"$tmp/err"
+	is "an inherited descriptor, --write: $path" "$? $("$netobsd" -r "$tmp/six" --print=udp-send | wc -l)" \
 		"0 $("$netobsd" -r "$file" --print=udp-send | wc -l)"
 done
 
