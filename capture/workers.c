@@ -267,7 +267,7 @@ worker_make_ring(struct worker *worker, uint64_t seed)
 		log_error("--flight-memory %llu: each of %u workers needs at least %zu bytes, and at most %zu are "
 			  "possible", size, workers, RING_MEMORY_MIN, RING_MEMORY_MAX);
 	else if (worker->ring == NULL)
-		log_error("not enough memory for the flight recorder, %llu MiB: %s; reduce --flight-memory", size >> 20,
+		log_error("not enough memory for the flight memory, %llu MiB: %s; reduce --flight-memory", size >> 20,
 			  strerror(errno));
 	else
 		ring_listener_attach(worker->ring, worker->observer, worker->owner_lookup);

@@ -395,11 +395,11 @@ daemon_log_memory(const struct daemon_state *state)
 {
 	const struct config *config = state->config;
 	struct stats_memory memory = stats_reserved_memory(config);
-	char recorder[64] = "", closed[64] = "";
+	char flight[64] = "", closed[64] = "";
 
-	if (memory.recorder != 0)
-		snprintf(recorder, sizeof recorder, ", %llu MiB for the flight recorder",
-			 (unsigned long long)memory.recorder >> 20);
+	if (memory.flight != 0)
+		snprintf(flight, sizeof flight, ", %llu MiB for the flight memory",
+			 (unsigned long long)memory.flight >> 20);
 	if (memory.closed != 0)
 		snprintf(closed, sizeof closed, ", %llu MiB for connections that have ended",
 			 (unsigned long long)memory.closed >> 20);
@@ -408,8 +408,8 @@ daemon_log_memory(const struct daemon_state *state)
 			   "application protocols, %llu MiB for process lookups%s%s",
 			   (unsigned long long)(memory.flows + memory.records) >> 20,
 			   (unsigned)config->flow_limits.flows, (unsigned long long)memory.fragments >> 20,
-			   (unsigned long long)memory.applications >> 20,
-			   (unsigned long long)memory.owner_lookup >> 20, recorder, closed);
+			   (unsigned long long)memory.applications >> 20, (unsigned long long)memory.owner_lookup >> 20,
+			   flight, closed);
 }
 
 /* Logs the name of the provider in DTrace, if netobsd runs as a service. */

@@ -427,7 +427,7 @@ write_on_copy(struct write_on *writing, const sigset_t *unblocked)
 static bool
 write_on_check_memory(const struct write_on *writing)
 {
-	static const char key[] = "\"recorder_memory\":";
+	static const char key[] = "\"flight_memory\":";
 	char reply[STATUS_REPLY_MAX], error[256];
 	const char *memory;
 

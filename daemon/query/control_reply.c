@@ -92,9 +92,9 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 				(unsigned)record_ring_capacity(query->closed));
 	text_add_format(text, "workers      %u\n", query->workers->count);
 	if (query->config->flight_memory != 0)
-		text_add_format(text, "recorder     %llu MiB, %.1f s, %llu frames\n",
+		text_add_format(text, "flight       %llu MiB, %.1f s, %llu frames\n",
 				(unsigned long long)query->config->flight_memory >> 20,
-				(double)totals.recorder_span_us / 1e6, (unsigned long long)totals.recorder.frames_now);
+				(double)totals.flight_span_us / 1e6, (unsigned long long)totals.flight.frames_now);
 	text_add_format(text, "memory       %llu MiB reserved, %llu MiB in use\n",
 			(unsigned long long)stats_memory_total(&memory) >> 20,
 			(unsigned long long)stats_resident_memory() >> 20);
@@ -125,9 +125,9 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 			",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
 			(unsigned long long)input->interface_dropped, (unsigned long long)flows->flows,
 			(unsigned)query->config->flow_limits.flows, (unsigned long long)stats_memory_total(&memory));
-	text_add_format(text, ",\"recorder_memory\":%llu,\"recorder_span_us\":%llu,\"recorder_frames\":%llu",
-			(unsigned long long)query->config->flight_memory, (unsigned long long)totals.recorder_span_us,
-			(unsigned long long)totals.recorder.frames_now);
+	text_add_format(text, ",\"flight_memory\":%llu,\"flight_span_us\":%llu,\"flight_frames\":%llu",
+			(unsigned long long)query->config->flight_memory, (unsigned long long)totals.flight_span_us,
+			(unsigned long long)totals.flight.frames_now);
 	text_add_format(text, ",\"closed_connections\":%llu,\"max_closed_connections\":%u",
 			(unsigned long long)totals.closed.now, (unsigned)query->config->closed_connections);
 	reply_add_times_json(text, "lag_ns", &totals.batches_of_minute.lag);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Replies to "write": a capture made from the flight recorders of all workers, merged by packet time.
+ * Replies to "write": a capture made from the flight memory of all workers, merged by packet time.
  *
  * After "ok" the capture follows in chunks: the length in four bytes, network order, and that many bytes.  Length 0
  * ends it and is followed by a line of JSON; CHUNK_ERROR is followed by a line with the reason why the capture breaks
- * off.  Before any other chunk it means that the flight recorder has no frame of the connection.
+ * off.  Before any other chunk it means that the flight memory has no frame of the connection.
  * The bytes are made in parts with the locks of the workers held, and the rings may wrap between two parts.
  */
 #include <arpa/inet.h>
@@ -479,7 +479,7 @@ frames_count_lost(const struct frames_reply *frames, bool *cut)
 	return lost;
 }
 
-/* The comment at the end of the capture: what the flight recorder no longer had.  NULL if nothing is missing. */
+/* The comment at the end of the capture: what the flight memory no longer had.  NULL if nothing is missing. */
 static const char *
 frames_describe_missing(const struct frames_reply *frames, char text[RING_COMMENT_MAX])
 {
@@ -502,7 +502,7 @@ frames_describe_missing(const struct frames_reply *frames, char text[RING_COMMEN
 	if (cut)
 		text_add_format(&buffer, "frames of the connection were overwritten or left out before; ");
 	if (frames->selection.cid == 0 && overwritten > 0)
-		text_add_format(&buffer, "the flight recorder has overwritten %llu earlier frames; ",
+		text_add_format(&buffer, "the flight memory has overwritten %llu earlier frames; ",
 				(unsigned long long)overwritten);
 	if (frames->selection.cid == 0 && left_out > 0)
 		text_add_format(&buffer, "it has left out %llu frames of long connections; ",
@@ -525,7 +525,7 @@ frames_end_capture(struct frames_reply *frames)
 	if (frames->frames == 0 && frames->selection.cid != 0 && frames_count_lost(frames, &cut) == 0 &&
 	    frames->filter == NULL) {
 		frames->empty = true;
-		frames_fail(frames, "no frame of connection %llu is in the flight recorder",
+		frames_fail(frames, "no frame of connection %llu is in the flight memory",
 			    (unsigned long long)frames->selection.cid);
 		return;
 	}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every capture of the source tree with all outputs at once, from a pipe, so that the flight recorder holds the frames: each
+# Every capture of the source tree with all outputs at once, from a pipe, so that the flight memory holds the frames: each
 # output has the bytes that it has alone, from the file.
 #
 #	every_output.sh split	does not compare, and divides each capture (every_output_sanitizers.sh)

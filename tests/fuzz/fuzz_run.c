@@ -379,7 +379,7 @@ add_formulas(const uint8_t *byte)
 	return byte;
 }
 
-/* Adds recordings and the flight recorder.  Without its size a recording from a pipe takes 64 MB. */
+/* Adds recordings and the flight memory.  Without its size a recording from a pipe takes 64 MB. */
 static const uint8_t *
 add_recordings(const uint8_t *byte, enum way way)
 {

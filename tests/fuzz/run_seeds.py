@@ -95,7 +95,7 @@ def crowd():
 # ------------------------------------------------------------------------------------------------------------ seeds
 
 def every_output(flows):
-    """All outputs of one run: two formulas, two recordings, the flight recorder, JSON lines and records."""
+    """All outputs of one run: two formulas, two recordings, the flight memory, JSON lines and records."""
     options = bytearray(OPTION_BYTES)
     options[FLOWS] = flows - 16
     options[FORMULAS:FORMULAS + 2] = 1 + flows % 4, 1 + flows % 3

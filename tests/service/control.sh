@@ -36,7 +36,7 @@ check "but no request that another command makes" [ "$(grep -c closed "$tmp/out"
 check "status: version and pid" grep -q "^netobsd [0-9.]*, pid " "$tmp/status"
 check "status: how to attach" grep -qE "usdt:/proc/[0-9]+/exe:netobs:tcp__state__change" "$tmp/status"
 check "status: enabled probes" grep -qE "^probes +1 of [0-9]+ enabled" "$tmp/status"
-is "status: no recorder" "$(grep -c '^recorder' "$tmp/status")" 0
+is "status: no flight memory" "$(grep -c '^flight' "$tmp/status")" 0
 check "status: inode" grep -q "inode $(stat -c %i "$netobsd")," "$tmp/status"
 if have readelf; then
 	check "status: build id" grep -q "$(readelf -n "$netobsd" | awk '/Build ID:/ { print $3 }')" "$tmp/status"

@@ -90,7 +90,7 @@ wait "$holder"
 
 # --------------------------------------------------------------------------------------------------------- refusals
 
-check "an unknown connection" fails "no frame of connection 4711 is in the flight recorder" --cid 4711
+check "an unknown connection" fails "no frame of connection 4711 is in the flight memory" --cid 4711
 check "a filter with an error" fails "bad filter for link type EN10MB: .*syntax error" port
 check "a filter with a name" fails '"localhost" is not known: netobsd looks up no names' host localhost
 check "a filter with a loop" fails '"protochain" is not known' ip6 protochain 6
@@ -197,7 +197,7 @@ is "another user may not write captures" "$?:$(wc -c <"$tmp/other"):$(cat "$tmp/
 stop
 
 start --flight-memory=0
-check "without a flight recorder the error names the option" fails "start netobsd with --flight-memory=SIZE"
+check "without a flight memory the error names the option" fails "start netobsd with --flight-memory=SIZE"
 stop
 
 tap_done

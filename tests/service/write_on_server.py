@@ -55,7 +55,7 @@ class Server:
                 self.changed.notify_all()
             return
         if request.startswith(b"status "):
-            client.sendall(b'ok\n{"recorder_memory":%d,"recorder_frames":0}\n' % self.memory)
+            client.sendall(b'ok\n{"flight_memory":%d,"flight_frames":0}\n' % self.memory)
             client.close()
             return
         try:

@@ -26,6 +26,6 @@ connfs_kept_request(const char *socket, struct connfs_kept *kept)
 	if (!client_read_reply(socket, "status --json\n", status, sizeof status, error, sizeof error))
 		return false;
 	kept->closed = connfs_status_has(status, "\"max_closed_connections\":");
-	kept->frames = connfs_status_has(status, "\"recorder_memory\":");
+	kept->frames = connfs_status_has(status, "\"flight_memory\":");
 	return true;
 }

@@ -99,14 +99,14 @@ history_read(const struct history_request *request, char *text, char *error, siz
 		return false;
 	error[0] = '\0';
 	if (run.lines.used == 0) {
-		snprintf(error, size, "the flight recorder has no packets of connection %llu",
+		snprintf(error, size, "the flight memory has no packets of connection %llu",
 			 (unsigned long long)request->cid);
 		errno = ENODATA;
 		return false;
 	}
 	if (run.lines.cut || written.cut)
 		snprintf(text + run.lines.used, HISTORY_END, "%s\n",
-			 written.cut ? "Earlier packets are not in the flight recorder any more."
+			 written.cut ? "Earlier packets are not in the flight memory any more."
 				     : "Earlier packets are not shown.");
 	return true;
 }

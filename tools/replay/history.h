@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The history of a connection: its packets of the flight recorder, replayed by a netobsd of its own. */
+/* The history of a connection: its packets of the flight memory, replayed by a netobsd of its own. */
 #ifndef NETOBS_TOOLS_REPLAY_HISTORY_H
 #define NETOBS_TOOLS_REPLAY_HISTORY_H
 

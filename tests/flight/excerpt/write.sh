@@ -265,8 +265,8 @@ done
 
 echo 'flight-memory = 64M' >"$tmp/conf"
 "$netobsd" -c "$tmp/conf" -r "$home" --write arp-receive="$tmp/dir/a" 2>"$tmp/err"
-is "files need no flight recorder, and its memory is not said to be reserved" \
-	"$(grep -c 'memory reserved' "$tmp/err") $(grep -c 'for the flight recorder' "$tmp/err")" "1 0"
+is "files need no flight memory, and its memory is not said to be reserved" \
+	"$(grep -c 'memory reserved' "$tmp/err") $(grep -c 'for the flight memory' "$tmp/err")" "1 0"
 
 # ------------------------------------------------------------------------------------------------------------ comments
 
