@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# log, event loop, clocks, threads, locks, buffers, trusted paths, descriptors of sockets that capture
+# JSON, units, text, log, event loop, clocks, threads, locks, buffers, paths, descriptors of sockets that capture
 
 libbase_a_SOURCES += \
 	%D%/array.c \
 	%D%/array.h \
 	%D%/clock.c \
 	%D%/clock.h \
+	%D%/closed_output.c \
+	%D%/closed_output.h \
+	%D%/descriptor_path.c \
+	%D%/descriptor_path.h \
 	%D%/fair_lock.h \
+	%D%/format.c \
+	%D%/format.h \
 	%D%/high_sockets.c \
 	%D%/high_sockets.h \
+	%D%/json.c \
+	%D%/json.h \
 	%D%/log.c \
 	%D%/log.h \
 	%D%/log_debug.c \
@@ -19,6 +27,8 @@ libbase_a_SOURCES += \
 	%D%/loop.h \
 	%D%/output.c \
 	%D%/output.h \
+	%D%/output_path.c \
+	%D%/output_path.h \
 	%D%/progress.c \
 	%D%/progress.h \
 	%D%/text_buffer.c \
@@ -28,4 +38,8 @@ libbase_a_SOURCES += \
 	%D%/time_histogram.c \
 	%D%/time_histogram.h \
 	%D%/trusted_path.c \
-	%D%/trusted_path.h
+	%D%/trusted_path.h \
+	%D%/unit_clause.c \
+	%D%/unit_clause.h \
+	%D%/units.c \
+	%D%/units.h

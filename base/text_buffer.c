@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 
 void
 text_add_format(struct text_buffer *text, const char *format, ...)
@@ -66,7 +67,7 @@ static void
 text_add_converted(struct text_buffer *text, const char *string,
 		   char *(*put)(char *at, const char *text, size_t size))
 {
-	char piece[PIECE_MAX * FORMAT_JSON_BYTE_MAX + 8];
+	char piece[PIECE_MAX * JSON_BYTE_MAX + 8];
 
 	while (*string != '\0') {
 		size_t length = text_piece(string);

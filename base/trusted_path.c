@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 
 #define LINKS_MAX 40 /* symbolic links on one path, as in the kernel */
 

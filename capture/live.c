@@ -16,7 +16,7 @@
 #include "capture/live_pcap_open.h"
 #include "capture/live_pcap_suspend.h"
 #include "capture/pcap_common.h"
-#include "observe/batch.h"
+#include "capture/batch.h"
 #include "dissect/cursor.h"
 #include "engine/engine.h"
 #include "flow/flow.h"
@@ -175,7 +175,7 @@ live_interface_arm_poll(struct live_interface *interface, bool more)
 static void
 live_log_dropped_output(struct live *live)
 {
-	uint64_t dropped = batch_output_dropped(live->batch);
+	uint64_t dropped = live->sink->ops->output_dropped(live->sink);
 
 	if (dropped <= live->output_dropped)
 		return;
@@ -200,7 +200,7 @@ live_flush_output(struct live *live)
 	}
 	if (live_logs_interfaces(live))
 		log_warning("cannot write to standard output: printing is disabled; everything else continues");
-	batch_stop_printing(live->batch);
+	live->sink->ops->stop_printing(live->sink);
 }
 
 /* Callback of both watches of an interface. */
@@ -318,7 +318,7 @@ live_on_tick(void *context)
 	struct live *live = context;
 
 	if (live->suspended)
-		batch_poll_tracers(live->batch);
+		live->sink->ops->poll_tracers(live->sink);
 	if (live->config->on_demand)
 		live_check_demand(live);
 	if (live->suspended) {
@@ -328,7 +328,7 @@ live_on_tick(void *context)
 	live_advance(live);
 	live_flush_output(live);
 	live_counters(&live->input);
-	watch_arm_timer(live->tick, batch_has_output(live->batch) ? OUTPUT_TICK_NS : TICK_NS);
+	watch_arm_timer(live->tick, live->sink->ops->has_output(live->sink) ? OUTPUT_TICK_NS : TICK_NS);
 }
 
 bool
@@ -408,8 +408,9 @@ live_run(struct input *input, struct batch *batch)
 	struct live *live = (struct live *)input;
 
 	live->batch = batch;
+	live->sink = batch_sink(batch);
 	batch_read_host_clock(batch, &live->host_clock);
-	batch_populate_flows(batch, FLOWS_POPULATED / (unsigned)live->config->workers);
+	live->sink->ops->populate_flows(live->sink, FLOWS_POPULATED / (unsigned)live->config->workers);
 	live->tick = loop_watch_timer(live->loop, live_on_tick, live);
 	if (live->tick == NULL || !watch_arm_timer(live->tick, TICK_NS)) {
 		log_error("out of memory");

@@ -48,7 +48,8 @@ struct live {
 	struct live_partition partition;
 	struct interfaces *host_interfaces;
 	struct interfaces_subscriber subscriber;
-	struct batch *batch; /* NULL until the input runs */
+	struct batch *batch;	 /* NULL until the input runs */
+	struct frame_sink *sink; /* that of the batch */
 	struct watch *tick;
 	struct host_clock host_clock;
 	bool waited_for_tracer;	 /* there was a wait for a tracer between opening and running */

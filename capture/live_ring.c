@@ -7,7 +7,7 @@
 #include "capture/live_internal.h"
 #include "capture/packet_ring.h"
 #include "capture/pcap_common.h"
-#include "observe/batch.h"
+#include "capture/batch.h"
 
 void
 live_ring_map(struct live_interface *interface)
@@ -113,7 +113,7 @@ live_ring_dispatch(struct live_interface *interface, unsigned most)
 
 		live_ring_set_interfaces(interface, frames, taken);
 		count = live_ring_select_frames(interface, frames, taken);
-		batch_observe_in_place(interface->live->batch, frames, count);
+		batch_take_in_place(interface->live->batch, frames, count);
 		packet_ring_release(interface->ring);
 		read += taken;
 	}

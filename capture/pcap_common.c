@@ -7,7 +7,7 @@
 #include "base/log_debug.h"
 #include "dissect/dissect.h"
 #include "formulas/match/filter_size.h"
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 
 bool
 capture_check_link_type(int dlt, const char *name)

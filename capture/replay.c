@@ -13,8 +13,8 @@
 #include "capture/file/file_stream.h"
 #include "capture/file/frame_reader.h"
 #include "capture/file/pcap_reader.h"
-#include "observe/batch.h"
-#include "observe/packet_clock.h"
+#include "capture/batch.h"
+#include "capture/packet_clock.h"
 #include "dissect/dissect.h"
 #include "probes/site/semaphores.h"
 
@@ -127,6 +127,15 @@ replay_show_progress(struct replay *replay)
 		done += file->ended ? size : file_stream_bytes_behind(file->stream, mark.bytes);
 	}
 	progress_draw(&replay->progress, frames, done, known ? total : 0);
+}
+
+/* Whether further frames have no effect. */
+static bool
+replay_is_complete(const struct replay *replay)
+{
+	struct frame_sink *sink = batch_sink(replay->batch);
+
+	return sink->ops->is_complete(sink);
 }
 
 /* Called before a file's stream waits for bytes: observes what has been read so far. */
@@ -345,7 +354,7 @@ replay_handle_frame(u_char *user, const struct pcap_pkthdr *header, const u_char
 static bool
 replay_is_over(const struct replay *replay)
 {
-	return loop_is_stopped(replay->loop) || batch_is_complete(replay->batch);
+	return loop_is_stopped(replay->loop) || replay_is_complete(replay);
 }
 
 /* Handles signals, flushes the printer and shows the progress.  False: stop. */
@@ -386,17 +395,17 @@ replay_hand_back(struct replay_file *file)
 static void
 replay_read_bulk(struct replay_file *file)
 {
-	struct frame frames[OBSERVE_FRAMES_MAX];
+	struct frame frames[FRAME_SINK_FRAMES_MAX];
 	unsigned count;
 
-	for (unsigned reads = 0; reads < FRAMES_PER_POLL / OBSERVE_FRAMES_MAX; reads++) {
-		count = pcap_reader_read(file->reader, frames, OBSERVE_FRAMES_MAX);
+	for (unsigned reads = 0; reads < FRAMES_PER_POLL / FRAME_SINK_FRAMES_MAX; reads++) {
+		count = pcap_reader_read(file->reader, frames, FRAME_SINK_FRAMES_MAX);
 		if (count == 0) {
 			replay_hand_back(file);
 			return;
 		}
 		count = replay_filter_frames(file, frames, count);
-		batch_observe_in_place(file->replay->batch, frames, count);
+		batch_take_in_place(file->replay->batch, frames, count);
 	}
 }
 
@@ -427,11 +436,11 @@ replay_reader_status(const struct replay_file *file)
 static void
 replay_read_reader(struct replay_file *file)
 {
-	struct frame frames[OBSERVE_FRAMES_MAX];
+	struct frame frames[FRAME_SINK_FRAMES_MAX];
 	unsigned count;
 
-	for (unsigned reads = 0; reads < FRAMES_PER_POLL / OBSERVE_FRAMES_MAX; reads++) {
-		count = replay_read_frames(file, frames, OBSERVE_FRAMES_MAX);
+	for (unsigned reads = 0; reads < FRAMES_PER_POLL / FRAME_SINK_FRAMES_MAX; reads++) {
+		count = replay_read_frames(file, frames, FRAME_SINK_FRAMES_MAX);
 		if (count == 0) {
 			enum frame_reader_status status = replay_reader_status(file);
 
@@ -440,7 +449,7 @@ replay_read_reader(struct replay_file *file)
 			return;
 		}
 		count = replay_filter_frames(file, frames, count);
-		batch_observe_in_place(file->replay->batch, frames, count);
+		batch_take_in_place(file->replay->batch, frames, count);
 	}
 }
 
@@ -467,7 +476,7 @@ replay_run_single(struct replay *replay)
 			replay_read_bulk(file);
 		else
 			replay_read_libpcap(file);
-	} while (replay_poll_loop(replay) && !file->ended && !batch_is_complete(replay->batch));
+	} while (replay_poll_loop(replay) && !file->ended && !replay_is_complete(replay));
 }
 
 /* ------------------------------------------------------------------------------------------ merging and pacing */

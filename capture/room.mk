@@ -2,8 +2,11 @@
 # frames of interfaces and capture files, in batches
 
 libcapture_a_SOURCES += \
+	%D%/batch.c \
+	%D%/batch.h \
 	%D%/fanout.c \
 	%D%/fanout.h \
+	%D%/frame_sink.h \
 	%D%/input.h \
 	%D%/link_filters.c \
 	%D%/link_filters.h \
@@ -16,6 +19,8 @@ libcapture_a_SOURCES += \
 	%D%/live_pcap_suspend.h \
 	%D%/live_reopen.c \
 	%D%/live_ring.c \
+	%D%/packet_clock.c \
+	%D%/packet_clock.h \
 	%D%/packet_ring.c \
 	%D%/packet_ring.h \
 	%D%/pcap_common.c \
@@ -23,8 +28,4 @@ libcapture_a_SOURCES += \
 	%D%/replay.c \
 	%D%/replay.h \
 	%D%/ring_geometry.c \
-	%D%/ring_geometry.h \
-	%D%/second_pass.c \
-	%D%/second_pass.h \
-	%D%/workers.c \
-	%D%/workers.h
+	%D%/ring_geometry.h

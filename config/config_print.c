@@ -16,11 +16,11 @@ config_print_quoted(FILE *to, const char *text)
 	fputc('"', to);
 }
 
-/* Numbers, true and false are written without quotes. */
+/* Numbers, times, sizes, true and false are written without quotes. */
 static void
 config_print_value(FILE *to, const struct option_row *row, const char *value)
 {
-	if (row->kind->toggle || row->max > row->min)
+	if (row->kind->toggle || row->max > row->min || row->quantity.max > 0)
 		fputs(value, to);
 	else
 		config_print_quoted(to, value);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kinds of values that options take. */
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <pcap/pcap.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log_debug.h"
+#include "base/units.h"
 #include "config/formula_names.h"
 #include "config/options.h"
 #include "flight/format/capture_writer.h"
 #include "formulas/formula.h"
 #include "formulas/match/filter_size.h"
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
 #include "records/record_fields.h"
@@ -78,27 +77,6 @@ value_parse_double(const struct option_row *row, const char *text, double *value
 	return false;
 }
 
-static bool
-value_set_int(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
-{
-	long long value;
-
-	if (!value_parse_int(row, text, &value, error, size))
-		return false;
-	*(int *)option_field(config, row) = (int)(value * (long long)row->unit);
-	return true;
-}
-
-static const char *
-value_get_int(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
-{
-	snprintf(buffer, OPTIONS_VALUE_MAX, "%lld",
-		 *(const int *)option_field_const(config, row) / (long long)row->unit);
-	return index == 0 ? buffer : NULL;
-}
-
-const struct option_kind value_int = {.set = value_set_int, .get = value_get_int};
-
 /* File permissions in octal. */
 static bool
 value_set_file_mode(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
@@ -124,16 +102,6 @@ value_get_file_mode(const struct config *config, const struct option_row *row, s
 
 const struct option_kind value_file_mode = {.set = value_set_file_mode, .get = value_get_file_mode};
 
-/* A whole number; 0 selects the default. */
-static const char *
-value_get_int_or_default(const struct config *config, const struct option_row *row, size_t index,
-			 char buffer[OPTIONS_VALUE_MAX])
-{
-	return *(const int *)option_field_const(config, row) != 0 ? value_get_int(config, row, index, buffer) : NULL;
-}
-
-const struct option_kind value_int_or_default = {.set = value_set_int, .get = value_get_int_or_default};
-
 static bool
 value_set_uint32(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
@@ -158,125 +126,106 @@ value_get_uint32(const struct config *config, const struct option_row *row, size
 
 const struct option_kind value_uint32 = {.set = value_set_uint32, .get = value_get_uint32};
 
-/* Seconds in the text, nanoseconds in the field. */
-static bool
-value_set_seconds(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
-{
-	double value;
+/* ------------------------------------------------------------------------------------------------- times and sizes */
 
-	if (!value_parse_double(row, text, &value, error, size))
-		return false;
-	*(uint64_t *)option_field(config, row) = (uint64_t)llround(value * row->unit);
-	return true;
+static bool
+value_parse_quantity(const struct option_row *row, const char *text, uint64_t *value, char *error, size_t size)
+{
+	char message[UNITS_ERROR_MAX];
+
+	if (units_parse(&row->quantity, text, value, message))
+		return true;
+	snprintf(error, size, "%s", message);
+	return false;
 }
 
-/* A double holds 15 decimal digits exactly, so a value that is printed and parsed again prints the same. */
+static bool
+value_set_quantity(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	return value_parse_quantity(row, text, option_field(config, row), error, size);
+}
+
+/* Seconds; a point and their fraction are printed if there is one. */
 static const char *
 value_get_seconds(const struct config *config, const struct option_row *row, size_t index,
 		  char buffer[OPTIONS_VALUE_MAX])
 {
-	snprintf(buffer, OPTIONS_VALUE_MAX, "%.15g",
-		 (double)*(const uint64_t *)option_field_const(config, row) / row->unit);
+	uint64_t ns = *(const uint64_t *)option_field_const(config, row);
+	size_t length = (size_t)snprintf(buffer, OPTIONS_VALUE_MAX, "%llu.%09u",
+					 (unsigned long long)(ns / UNITS_SECOND), (unsigned)(ns % UNITS_SECOND));
+
+	while (buffer[length - 1] == '0')
+		buffer[--length] = '\0';
+	if (buffer[length - 1] == '.')
+		buffer[length - 1] = '\0';
 	return index == 0 ? buffer : NULL;
 }
 
-const struct option_kind value_seconds = {.set = value_set_seconds, .get = value_get_seconds};
+const struct option_kind value_seconds = {.set = value_set_quantity, .get = value_get_seconds};
 
 /* Interval of records of open connections if the option has no value, minutes. */
 #define ACTIVE_RECORDS_DEFAULT "5"
 
-/* A time in minutes, or with a unit; nanoseconds in the field.  0 is allowed below the minimum. */
 static bool
 value_set_minutes(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
-	static const struct {
-		const char *name;
-		double seconds;
-	} units[] = {{"", 60}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
-	char *unit, min[LIMIT_TEXT_MAX], max[LIMIT_TEXT_MAX];
-	const char *time = text != NULL ? text : ACTIVE_RECORDS_DEFAULT;
-	double number = strtod(time, &unit);
-
-	for (size_t i = 0; unit != time && i < sizeof units / sizeof units[0]; i++) {
-		double seconds = number * units[i].seconds;
-
-		/* This form of the comparisons rejects NaN too. */
-		if (strcmp(unit, units[i].name) != 0 ||
-		    !((seconds >= row->min && seconds <= row->max) || (seconds >= 0 && seconds <= 0)))
-			continue;
-		*(uint64_t *)option_field(config, row) = (uint64_t)llround(seconds * row->unit);
-		return true;
-	}
-	value_format_limit(row->min, min);
-	value_format_limit(row->max, max);
-	snprintf(error, size, "expected 0 or a time from %s to %s seconds: minutes, or with a unit as in 90s, 5m, 1h",
-		 min, max);
-	return false;
+	return value_set_quantity(config, row, text != NULL ? text : ACTIVE_RECORDS_DEFAULT, error, size);
 }
 
+/* With their unit, because a plain number is minutes. */
 static const char *
 value_get_minutes(const struct config *config, const struct option_row *row, size_t index,
 		  char buffer[OPTIONS_VALUE_MAX])
 {
-	double seconds = (double)*(const uint64_t *)option_field_const(config, row) / row->unit;
+	char seconds[OPTIONS_VALUE_MAX];
 
-	snprintf(buffer, OPTIONS_VALUE_MAX, seconds > 0 ? "%.15gs" : "%.15g", seconds);
-	return index == 0 ? buffer : NULL;
+	if (value_get_seconds(config, row, index, seconds) == NULL)
+		return NULL;
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%.*s%s", OPTIONS_VALUE_MAX - 2, seconds,
+		 strcmp(seconds, "0") != 0 ? "s" : "");
+	return buffer;
 }
 
 const struct option_kind value_minutes = {.set = value_set_minutes, .get = value_get_minutes};
 
-/* ---------------------------------------------------------------------------------------------------------- sizes */
-
-/* Powers of 1024. */
-static const char size_units[] = {'K', 'M', 'G', 'T'};
-
-void
-option_format_size(uint64_t bytes, char text[OPTIONS_VALUE_MAX])
-{
-	size_t unit = 0;
-
-	while (unit < sizeof size_units && bytes != 0 && bytes % 1024 == 0) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(text, OPTIONS_VALUE_MAX, unit > 0 ? "%llu%c" : "%llu", (unsigned long long)bytes,
-		 unit > 0 ? size_units[unit - 1] : ' ');
-}
-
-/* A size in bytes, or with a unit.  0 is allowed below the minimum. */
-static bool
-value_set_size(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
-{
-	char *unit, min[OPTIONS_VALUE_MAX], max[OPTIONS_VALUE_MAX];
-	double bytes = strtod(text, &unit);
-	bool number = unit != text && unit == text + strspn(text, "0123456789.");
-
-	for (size_t i = 0; i < sizeof size_units && number; i++)
-		if (toupper((unsigned char)*unit) == size_units[i]) {
-			bytes *= pow(1024, (double)i + 1);
-			unit++;
-			break;
-		}
-	if (number && *unit == '\0' && ((bytes >= row->min && bytes <= row->max) || (bytes >= 0 && bytes <= 0))) {
-		*(uint64_t *)option_field(config, row) = (uint64_t)llround(bytes);
-		return true;
-	}
-	option_format_size((uint64_t)row->min, min);
-	option_format_size((uint64_t)row->max, max);
-	snprintf(error, size, "expected 0 or a size from %s to %s: bytes, or with a unit as in 512K, 64M, 1G", min,
-		 max);
-	return false;
-}
-
 static const char *
 value_get_size(const struct config *config, const struct option_row *row, size_t index, char buffer[OPTIONS_VALUE_MAX])
 {
-	option_format_size(*(const uint64_t *)option_field_const(config, row), buffer);
+	char text[UNITS_TEXT_MAX];
+
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%s",
+		 units_format_size(*(const uint64_t *)option_field_const(config, row), text));
 	return index == 0 ? buffer : NULL;
 }
 
-const struct option_kind value_size = {.set = value_set_size, .get = value_get_size};
+const struct option_kind value_size = {.set = value_set_quantity, .get = value_get_size};
+
+/* A size of which the field has 32 bits. */
+static bool
+value_set_size32(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	uint64_t value;
+
+	if (!value_parse_quantity(row, text, &value, error, size))
+		return false;
+	*(uint32_t *)option_field(config, row) = (uint32_t)value;
+	return true;
+}
+
+/* As a plain number if it is one.  A value below the minimum is that of an option that is not given. */
+static const char *
+value_get_size32(const struct config *config, const struct option_row *row, size_t index,
+		 char buffer[OPTIONS_VALUE_MAX])
+{
+	uint32_t value = *(const uint32_t *)option_field_const(config, row);
+	bool plain = value % row->quantity.plain == 0;
+
+	snprintf(buffer, OPTIONS_VALUE_MAX, "%u%s", (unsigned)(plain ? value / row->quantity.plain : value),
+		 plain ? "" : "B");
+	return index == 0 && value >= row->quantity.min ? buffer : NULL;
+}
+
+const struct option_kind value_size32 = {.set = value_set_size32, .get = value_get_size32};
 
 /* ---------------------------------------------------------------------------------------------------------- words */
 
@@ -657,9 +606,13 @@ const struct option_kind value_replay_speed = {.set = value_set_replay_speed, .g
 static bool
 value_set_wait_tracer(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
+	uint64_t ns = 0;
+
+	if (text != NULL && !value_parse_quantity(row, text, &ns, error, size))
+		return false;
 	config->wait_tracer = true;
-	config->wait_timeout = 0;
-	return text == NULL || value_parse_double(row, text, &config->wait_timeout, error, size);
+	config->wait_timeout = (double)ns / (double)UNITS_SECOND;
+	return true;
 }
 
 const struct option_kind value_wait_tracer = {.set = value_set_wait_tracer, .get = value_get_none};

@@ -11,7 +11,8 @@
 #include "probes/nearest.h"
 
 #define FIELD(member) .config_offset = offsetof(struct config, member)
-#define LIMIT_SECONDS .argument = "SECONDS", .min = 0.001, .max = 31536000, .unit = 1e9
+#define SECONDS(least, most) .quantity = {DIMENSION_TIME, UNITS_SECOND, least, most, false}
+#define LIMIT_SECONDS	     .argument = "SECONDS", SECONDS(UNITS_SECOND / 1000, UNITS_YEAR)
 
 /* clang-format off */
 const struct option_row options_table[] = {
@@ -33,7 +34,7 @@ const struct option_row options_table[] = {
 	 .argument = "TIME", FIELD(to),
 	 .help = "replay the packets before TIME"},
 	{.name = "lead-in", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_seconds,
-	 .argument = "SECONDS", .min = 0, .max = 31536000, .unit = 1e9, FIELD(lead_in),
+	 .argument = "SECONDS", SECONDS(0, UNITS_YEAR), FIELD(lead_in),
 	 .help = "follow connections from SECONDS before --from on"},
 	{.name = "split", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_uint32,
 	 .argument = "NUMBER", .min = 1, .max = 9999, FIELD(split),
@@ -42,7 +43,7 @@ const struct option_row options_table[] = {
 	 .argument = "PREFIX", FIELD(write_prefix),
 	 .help = "the captures of --split are PREFIX-0001-of-0007.pcapng and so on"},
 	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_wait_tracer,
-	 .argument = "SECONDS", .optional = true, .min = 0.001, .max = 31536000,
+	 .argument = "SECONDS", .optional = true, SECONDS(UNITS_SECOND / 1000, UNITS_YEAR),
 	 .help = "start reading when a tracer has enabled its probes, or after SECONDS"},
 	{.name = "wait-probes", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_wait_probes,
 	 .argument = "PROBE,...",
@@ -51,13 +52,14 @@ const struct option_row options_table[] = {
 	 .source = OPTION_ANYWHERE,
 	 .help = "capture only while a tracer is attached"},
 	{.name = "snapshot-length", .short_name = 's', .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE,
-	 .kind = &value_int,
-	 .argument = "BYTES", .min = 0, .max = 262144, .unit = 1, FIELD(snaplen),
+	 .kind = &value_size32,
+	 .argument = "BYTES", .quantity = {DIMENSION_SIZE, 1, 0, 262144, false}, FIELD(snaplen),
 	 .source = OPTION_ANYWHERE,
 	 .help = "bytes to capture of each frame; 0 means the maximum"},
 	{.name = "buffer-size", .short_name = 'B', .group = GROUP_INPUT, .scope = OPTION_FOR_LIVE,
-	 .kind = &value_int_or_default,
-	 .argument = "KIB", .min = 1, .max = 2097151, .unit = 1024, FIELD(kernel_buffer),
+	 .kind = &value_size32,
+	 .argument = "KIB", .quantity = {DIMENSION_SIZE, UNITS_KIB, UNITS_KIB, 2097151 * UNITS_KIB, false},
+	 FIELD(kernel_buffer),
 	 .source = OPTION_ANYWHERE,
 	 .help = "kernel buffer of each interface and worker in KiB; default 32768"},
 	{.name = "workers", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_uint32,
@@ -91,7 +93,7 @@ const struct option_row options_table[] = {
 #include "apps/app.def"
 #undef APP
 	{.name = "app-timeout", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_seconds,
-	 .argument = "SECONDS", .min = 0.001, .max = 3600, .unit = 1e9, FIELD(app_timeout_ns),
+	 .argument = "SECONDS", SECONDS(UNITS_SECOND / 1000, UNITS_HOUR), FIELD(app_timeout_ns),
 	 .source = OPTION_ANYWHERE,
 	 .help = "time after which a DNS query counts as not answered"},
 	{.name = "ports-only", .group = GROUP_VIEW, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(ports_only),
@@ -149,7 +151,8 @@ const struct option_row options_table[] = {
 	 .source = OPTION_ANYWHERE,
 	 .help = "file with the probe sites of formulas, for tracers; default: a temporary file"},
 	{.name = "active-records", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_minutes,
-	 .argument = "MINUTES", .optional = true, .min = 1, .max = 31536000, .unit = 1e9, FIELD(active_records_ns),
+	 .argument = "MINUTES", .optional = true,
+	 .quantity = {DIMENSION_TIME, UNITS_MINUTE, UNITS_SECOND, UNITS_YEAR, true}, FIELD(active_records_ns),
 	 .source = OPTION_ANYWHERE, .change = OPTION_AT_RELOAD,
 	 .help = "fire connection-active for each open connection every MINUTES (5 if omitted; also 90s, 1h); "
 		 "0: never"},
@@ -158,15 +161,15 @@ const struct option_row options_table[] = {
 	 .source = OPTION_ANYWHERE,
 	 .help = "keep the records of the last NUMBER connections that have ended, for netobsctl"},
 	{.name = "flight-memory", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_size,
-	 .argument = "SIZE", .min = 1048576, .max = 68719476736.0, FIELD(flight_memory),
+	 .argument = "SIZE", .quantity = {DIMENSION_SIZE, 1, 1048576, 68719476736, true}, FIELD(flight_memory),
 	 .source = OPTION_ANYWHERE,
 	 .help = "keep the latest frames in SIZE of memory (64M, 1G), for netobsctl write; 0: no frames"},
-	{.name = "flight-snap", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_uint32,
-	 .argument = "BYTES", .min = 0, .max = 262144, FIELD(flight_snap),
+	{.name = "flight-snap", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_size32,
+	 .argument = "BYTES", .quantity = {DIMENSION_SIZE, 1, 0, 262144, false}, FIELD(flight_snap),
 	 .source = OPTION_ANYWHERE,
 	 .help = "keep at most BYTES of each frame; 0: all that are captured"},
 	{.name = "flight-bytes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_size,
-	 .argument = "SIZE", .min = 1, .max = 1125899906842624.0, FIELD(flight_bytes),
+	 .argument = "SIZE", .quantity = {DIMENSION_SIZE, 1, 1, 1125899906842624, true}, FIELD(flight_bytes),
 	 .source = OPTION_ANYWHERE,
 	 .help = "keep the first SIZE of each direction of a connection, then only frames with events; 0: no limit"},
 	{.name = "write", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_write,

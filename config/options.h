@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/units.h"
 #include "config/config.h"
 #include "probes/nearest.h"
 
@@ -73,8 +74,8 @@ struct option_row {
 	size_t config_offset; /* offset in struct config */
 	const char *argument; /* name of its value, NULL if it takes none */
 	bool optional;	      /* the value may be omitted */
-	double min, max;      /* range of a numeric value, in the user's unit */
-	double unit;	      /* the field's units per unit of the user */
+	double min, max;      /* range of a number */
+	struct quantity quantity; /* of a time or size */
 	enum options_action action;
 	enum options_source source;
 	enum options_change change; /* for options that may appear in the file */
@@ -116,12 +117,9 @@ const char *options_hint(const char *name, size_t length, bool settings, char hi
 extern const char *const option_group_titles[GROUP_COUNT];
 void options_print_help(FILE *to);
 
-/* A size as a user writes it: with the largest unit that divides it. */
-void option_format_size(uint64_t bytes, char text[OPTIONS_VALUE_MAX]);
-
 /* Kinds of values (option_values.c, option_time.c). */
-extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list, value_int,
-    value_uint32, value_file_mode, value_int_or_default, value_seconds, value_minutes, value_size, value_view,
+extern const struct option_kind value_flag, value_inverted_flag, value_string, value_string_list,
+    value_uint32, value_file_mode, value_seconds, value_minutes, value_size, value_size32, value_view,
     value_prefix, value_replay_speed, value_wait_tracer, value_wait_probes, value_print, value_format, value_filter,
     value_user, value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records,
     value_record_filter, value_write, value_capture_format, value_record_fields, value_record_order, value_print_fields,

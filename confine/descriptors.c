@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/log_debug.h"
-#include "paths/descriptor_path.h"
+#include "base/descriptor_path.h"
 
 /* A capture must never get the descriptor of a standard stream: printed or logged text would be sent through it. */
 void

@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/log_debug.h"
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 
 bool
 privileges_are_held(void)

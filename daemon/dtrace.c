@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "formulas/slots/slots_object.h"
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "config/config.h"
 #include "formulas/formula_set.h"
 

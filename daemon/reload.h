@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "config/config.h"
 
 /* Objects that a new configuration is applied to; all borrowed. */

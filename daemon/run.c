@@ -16,7 +16,7 @@
 #include "base/loop.h"
 #include "base/output.h"
 #include "base/thread.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "config/formula_names.h"
 #include "config/options.h"
 #include "confine/descriptors.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/loop.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 
 struct service;
 

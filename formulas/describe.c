@@ -8,7 +8,7 @@
 #include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/firing.h"
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "probes/print/text_clock.h"
 
 /* Most bytes of the value of a text; a longer one is cut and ends in "...". */
@@ -207,22 +207,16 @@ describe_put_item(char item[ITEM_MAX], struct firing *firing, const struct field
 static void
 describe_put_threshold(char text[THRESHOLD_TEXT_MAX], const struct formula *formula)
 {
-	static const struct {
-		const char *name;
-		uint64_t factor;
-	} units[] = {{"h", 3600000000000}, {"min", 60000000000}, {"s", 1000000000}, {"ms", 1000000}, {"us", 1000},
-		     {"ns", 1}};
 	static const char *const endings[] = {"th", "st", "nd", "rd"};
-	unsigned last = formula->times % 10, unit = 0;
+	unsigned last = formula->times % 10;
+	char time[UNITS_TEXT_MAX];
 
 	text[0] = '\0';
 	if (formula->times == 0)
 		return;
-	while (formula->duration_ns % units[unit].factor != 0)
-		unit++;
-	snprintf(text, THRESHOLD_TEXT_MAX, ", the %u%s in %llu%s", formula->times,
+	snprintf(text, THRESHOLD_TEXT_MAX, ", the %u%s in %s", formula->times,
 		 endings[last <= 3 && formula->times / 10 % 10 != 1 ? last : 0],
-		 (unsigned long long)(formula->duration_ns / units[unit].factor), units[unit].name);
+		 units_format_time(formula->duration_ns, time));
 }
 
 void

@@ -4,7 +4,7 @@
 
 #include "formulas/match/pcap_test.h"
 #include "formulas/syntax.h"
-#include "formulas/units.h"
+#include "base/units.h"
 
 /* Parentheses and operators before an operand, at most. */
 #define NESTING_MAX 48u

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "formulas/units.h"
+#include "base/units.h"
 #include "formulas/words.h"
 
 #define DECIMAL_DIGITS "0123456789"
@@ -62,35 +62,28 @@ lexer_add_digit(uint64_t *number, unsigned base, char digit)
 	return !__builtin_mul_overflow(*number, base, number) && !__builtin_add_overflow(*number, value, number);
 }
 
-/* The unit behind a number, and the digits behind its decimal point. */
+/* The unit behind a number, if it has one. */
 static bool
-lexer_apply_unit(struct lexer *lexer, struct token *token, size_t fraction_at, size_t fraction_digits)
+lexer_apply_unit(struct lexer *lexer, struct token *token, bool is_hex, bool is_whole)
 {
-	const char *text = lexer->source->text;
-	size_t length = strspn(text + lexer->at, LETTERS DECIMAL_DIGITS);
-	const struct unit *unit = unit_find(text + lexer->at, length);
-	uint64_t fraction = 0, scale = 1;
+	const char *number = lexer->source->text + token->span.at, *name = lexer->source->text + lexer->at;
+	size_t length = strspn(name, LETTERS DECIMAL_DIGITS);
+	const struct unit *unit = unit_find(name, length);
+	bool exact = true;
 
-	if (unit == NULL && length > 0)
-		return mistake_report(lexer->source, lexer->at, "\"%.*s\" is not a unit: %s",
-				      (int)(length < EXCERPT_MAX ? length : EXCERPT_MAX), text + lexer->at,
-				      unit_hint(text + lexer->at, length));
-	if (unit == NULL)
-		return fraction_digits == 0 ||
+	if (length == 0)
+		return is_whole ||
 		       lexer_fail_number(lexer, token->span.at, "not a whole number, and has no unit; as in 1.5ms");
+	if (unit == NULL)
+		return mistake_report(lexer->source, lexer->at, "\"%.*s\" is not a unit: %s",
+				      (int)(length < EXCERPT_MAX ? length : EXCERPT_MAX), name,
+				      unit_hint(name, length));
 	lexer->at += length;
 	token->dimension = unit->dimension;
-	if (__builtin_mul_overflow(token->number, unit->factor, &token->number))
+	if (is_hex ? __builtin_mul_overflow(token->number, unit->factor, &token->number)
+		   : !units_multiply(number, (size_t)(name - number), unit->factor, &token->number, &exact))
 		return lexer_fail_number(lexer, token->span.at, "too large: numbers have 64 bits");
-	for (size_t i = 0; i < fraction_digits; i++)
-		if (!lexer_add_digit(&fraction, 10, text[fraction_at + i]) || __builtin_mul_overflow(scale, 10, &scale))
-			return lexer_fail_number(lexer, token->span.at, "not a whole number of ns or bytes");
-	if (__builtin_mul_overflow(fraction, unit->factor, &fraction) || fraction % scale != 0)
-		return lexer_fail_number(lexer, token->span.at, "not a whole number of ns or bytes");
-	fraction /= scale;
-	if (__builtin_add_overflow(token->number, fraction, &token->number))
-		return lexer_fail_number(lexer, token->span.at, "too large: numbers have 64 bits");
-	return true;
+	return exact || lexer_fail_number(lexer, token->span.at, "not a whole number of ns or bytes");
 }
 
 static bool
@@ -98,7 +91,8 @@ lexer_read_number(struct lexer *lexer, struct token *token)
 {
 	const char *text = lexer->source->text;
 	bool hex = text[lexer->at] == '0' && (text[lexer->at + 1] == 'x' || text[lexer->at + 1] == 'X');
-	size_t digits, fraction_at = 0, fraction_digits = 0;
+	bool whole = true;
+	size_t digits;
 
 	token->kind = TOKEN_NUMBER;
 	lexer->at += hex ? 2 : 0;
@@ -112,16 +106,16 @@ lexer_read_number(struct lexer *lexer, struct token *token)
 			return lexer_fail_number(lexer, token->span.at, "too large: numbers have 64 bits");
 	lexer->at += digits;
 	if (!hex && text[lexer->at] == '.' && text[lexer->at + 1] != '.') {
-		fraction_at = ++lexer->at;
-		fraction_digits = strspn(text + fraction_at, DECIMAL_DIGITS);
-		if (fraction_digits == 0)
+		digits = strspn(text + ++lexer->at, DECIMAL_DIGITS);
+		if (digits == 0)
 			return lexer_fail_number(lexer, token->span.at, "not a number; as in 1.5ms");
-		lexer->at += fraction_digits;
+		lexer->at += digits;
+		whole = false;
 		if (text[lexer->at] == '.' && text[lexer->at + 1] != '.')
 			return lexer_fail_number(lexer, token->span.at,
 						 "no address; these are as 10.0.0.1 or 10.0.0.0/8");
 	}
-	return lexer_apply_unit(lexer, token, fraction_at, fraction_digits);
+	return lexer_apply_unit(lexer, token, hex, whole);
 }
 
 /* 00:00:5e:00:53:01 */

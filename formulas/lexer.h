@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/units.h"
 #include "formulas/match/address.h"
 #include "formulas/mistake.h"
 
@@ -49,12 +50,6 @@ enum token_kind {
 };
 
 /* What a number with a unit measures. */
-enum dimension {
-	DIMENSION_NONE,
-	DIMENSION_TIME, /* the number counts ns */
-	DIMENSION_SIZE, /* the number counts bytes */
-};
-
 struct token {
 	enum token_kind kind;
 	struct span span;

@@ -6,16 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/frame_sink.h"
 #include "config/config.h"
 #include "host/local_addrs.h"
 #include "dissect/packet.h"
 #include "flow/flow.h"
 #include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
-
-/* Most frames per call; several at once, so that the memory latencies of their lookups overlap.  512 instead of 128
- * save 2 % of the instructions of a replay. */
-#define OBSERVE_FRAMES_MAX 512
 
 struct app_layer;
 struct batch_times;
@@ -104,8 +101,8 @@ void observer_set_lower_dedup(struct observer *observer, struct lower_dedup *ded
 /* The input has ended: events that wait for a later frame fire now.  observer_free() calls it if necessary. */
 void observer_end_input(struct observer *observer);
 
-/* Observes frames in order; `count` is at most OBSERVE_FRAMES_MAX.  The frames' memory may be reused on return.  At the
- * end of a call a few frames with irregular time stamps may be held until the next (packet_clock.h). */
+/* Observes frames in order; `count` is at most FRAME_SINK_FRAMES_MAX.  The frames' memory may be reused on return.  At
+ * the end of a call a few frames with irregular time stamps may be held until the next (capture/packet_clock.h). */
 void observe_frames(struct observer *observer, const struct frame *frames, unsigned count);
 
 /* The next frame may be far: observes the held frames. */

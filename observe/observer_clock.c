@@ -42,7 +42,7 @@ observe_hold_frames(struct observer *o, const struct frame *frames, unsigned cou
 void
 observe_held_frames(struct observer *o, const struct frame *frames, unsigned count)
 {
-	struct frame joined[HELD_MAX + OBSERVE_FRAMES_MAX];
+	struct frame joined[HELD_MAX + FRAME_SINK_FRAMES_MAX];
 	struct held_frames *held = o->held;
 
 	memcpy(joined, held->frames, held->count * sizeof joined[0]);

@@ -9,7 +9,7 @@
 #include "observe/capture_lag.h"
 #include "observe/frame_listener.h"
 #include "observe/observer.h"
-#include "observe/packet_clock.h"
+#include "capture/packet_clock.h"
 #include "owner/owner_lookup.h"
 #include "flow/duplicates.h"
 #include "flow/reassembly/reassembly.h"

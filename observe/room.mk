@@ -4,8 +4,6 @@
 libobserve_a_SOURCES += \
 	%D%/app_layer.c \
 	%D%/app_layer.h \
-	%D%/batch.c \
-	%D%/batch.h \
 	%D%/batch_times.c \
 	%D%/batch_times.h \
 	%D%/capture_lag.c \
@@ -16,10 +14,14 @@ libobserve_a_SOURCES += \
 	%D%/observer.h \
 	%D%/observer_clock.c \
 	%D%/observer_internal.h \
+	%D%/observer_sink.c \
+	%D%/observer_sink.h \
 	%D%/observer_window.c \
-	%D%/packet_clock.c \
-	%D%/packet_clock.h \
 	%D%/pipeline.c \
 	%D%/pipeline.h \
 	%D%/ring_listener.c \
-	%D%/ring_listener.h
+	%D%/ring_listener.h \
+	%D%/second_pass.c \
+	%D%/second_pass.h \
+	%D%/workers.c \
+	%D%/workers.h

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "probes/print/text_clock.h"
 
 /* Columns of a table without chosen fields. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "probes/print/json_fields.h"
 #include "probes/print/text_clock.h"
 

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 
 /* Longest wait for each part of a reply, and for a reply that is one text, seconds. */
 #define TIMEOUT_S 10
@@ -438,7 +439,7 @@ client_request(const char *path, const char *request, struct client_copy *copy)
 	client_expect_end(fd);
 	copy->most = client_is_list(request) ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
 	copy->lines = malloc(LINE_MAX_BYTES);
-	copy->cleaned = malloc(LINE_MAX_BYTES * FORMAT_JSON_BYTE_MAX + 8);
+	copy->cleaned = malloc(LINE_MAX_BYTES * JSON_BYTE_MAX + 8);
 	if (copy->lines != NULL && copy->cleaned != NULL)
 		done = client_end_copy(client_copy_reply(fd, copy), copy->to);
 	else

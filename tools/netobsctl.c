@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "paths/closed_output.h"
+#include "base/closed_output.h"
 #include "probes/nearest.h"
 #include "tools/connections/connections.h"
 #include "tools/connections/top.h"
@@ -223,7 +223,7 @@ static const struct {
     {OPTION_AFTER, "--after needs a value: TIME"},
     {OPTION_MAX_FILES, "--max-files needs a value: NUMBER"},
     {OPTION_MAX_SIZE, "--max-size needs a value: SIZE"},
-    {OPTION_MAX_RATE, "--max-rate needs a value: NUMBER/s, /m or /h"},
+    {OPTION_MAX_RATE, "--max-rate needs a value: NUMBER/UNIT"},
 };
 
 /* Reports what '?' or ':' from getopt_long() means. */

@@ -30,4 +30,4 @@ netobsctl_SOURCES = \
 	%D%/write_on_settings.h \
 	%D%/write_on_writer.c \
 	%D%/write_on_writer.h
-netobsctl_LDADD = libformulas.a libprobes.a libpaths.a $(ZSTD_LIBS)
+netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(ZSTD_LIBS)

@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 #include "tools/control_client.h"
 #include "tools/stream_files.h"
 
@@ -260,7 +261,7 @@ stream_open_files(struct stream_reader *reader, const char *name, const struct s
 		client_log_error("--rotate needs --dir", NULL);
 	else if (!stream_rotation_parse(rotate, &rotation))
 		client_log_error("--rotate",
-				 "expected a size such as 100M (K, M, G) or a time such as 1h (s, m, h, d)");
+				 "expected a size or a time from 1s on, with a unit as in 100M, 1h");
 	else if (options->directory == NULL)
 		return true;
 	else
@@ -279,7 +280,7 @@ stream_run(const char *path, char *const names[], int count, const struct stream
 	    !stream_open_files(&reader, stream_file_name(names, count), options))
 		return EXIT_FAILURE;
 	reader.buffer = malloc(BUFFER_SIZE);
-	reader.cleaned = malloc(BUFFER_SIZE * FORMAT_JSON_BYTE_MAX + 8);
+	reader.cleaned = malloc(BUFFER_SIZE * JSON_BYTE_MAX + 8);
 	if (reader.buffer == NULL || reader.cleaned == NULL) {
 		client_log_error("out of memory", NULL);
 	} else {

@@ -13,7 +13,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "paths/output_path.h"
+#include "base/output_path.h"
+#include "base/units.h"
 #include "tools/control_client.h"
 
 #define SUFFIX	    ".jsonl.zst"
@@ -59,26 +60,12 @@ files_now_ms(void)
 bool
 stream_rotation_parse(const char *word, struct stream_rotation *rotation)
 {
-	static const struct {
-		char unit;
-		uint64_t bytes, seconds;
-	} units[] = {{'K', 1024, 0}, {'M', 1048576, 0}, {'G', 1073741824, 0}, {'s', 0, 1},
-		     {'m', 0, 60},   {'h', 0, 3600},	{'d', 0, 86400}};
-	unsigned long long value;
-	char *end;
+	static const struct quantity time = {DIMENSION_TIME, 0, UNITS_SECOND, 100 * UNITS_YEAR, false};
+	static const struct quantity size = {DIMENSION_SIZE, 0, 1, UINT64_C(1) << 60, false};
+	char error[UNITS_ERROR_MAX];
 
-	if (*word < '0' || *word > '9')
-		return false;
-	errno = 0;
-	value = strtoull(word, &end, 10);
-	if (errno != 0 || value == 0 || value > 1000000000)
-		return false;
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (end[0] == units[i].unit && end[1] == '\0') {
-			*rotation = (struct stream_rotation){value * units[i].bytes, value * units[i].seconds};
-			return true;
-		}
-	return false;
+	*rotation = (struct stream_rotation){0};
+	return units_parse(&time, word, &rotation->ns, error) || units_parse(&size, word, &rotation->bytes, error);
 }
 
 /* -------------------------------------------------------------------------------------------------------- leftovers */
@@ -368,9 +355,9 @@ stream_files_add(struct stream_files *files, const char *lines, size_t length)
 int
 stream_files_wait_ms(const struct stream_files *files)
 {
-	uint64_t end = files->begun_ms + files->rotation.seconds * 1000, now = files_now_ms();
+	uint64_t end = files->begun_ms + files->rotation.ns / 1000000, now = files_now_ms();
 
-	if (files->rotation.seconds == 0 || files->fd < 0)
+	if (files->rotation.ns == 0 || files->fd < 0)
 		return -1;
 	if (now >= end)
 		return 0;

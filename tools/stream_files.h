@@ -17,12 +17,12 @@
 /* When a file is complete: one of the two, the other is 0. */
 struct stream_rotation {
 	uint64_t bytes;	  /* of its lines, before compression */
-	uint64_t seconds; /* after its first line */
+	uint64_t ns;	/* after its first line */
 };
 
 struct stream_files;
 
-/* Parses "100M" (K, M, G: powers of 1024) or "1h" (s, m, h, d).  False if it is neither, or 0. */
+/* Parses a size such as 100M, or a time from a second on such as 1h.  False if it is neither. */
 bool stream_rotation_parse(const char *word, struct stream_rotation *rotation);
 
 /* Opens a directory for files NAME-...  Removes temporary files that killed runs with this name left behind, and prints

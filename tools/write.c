@@ -51,7 +51,7 @@ write_run(const char *socket, char **words, int count, const struct write_option
 	if (options->file == NULL || *options->file == '\0')
 		return client_log_error("write: name the file with -w FILE; -w - is standard output", NULL);
 	if (options->max_size != NULL && !write_on_settings_parse_size(options->max_size, &request.most_bytes))
-		return client_log_error("--max-size", "expected a size such as 100M (K, M, G)");
+		return EXIT_FAILURE;
 	if (write_has_blank(options->format) || write_has_blank(options->cid) || write_has_blank(options->last))
 		return client_log_error("write: a value of an option is empty or contains a blank", NULL);
 	if (strcmp(options->file, "-") == 0 && isatty(STDOUT_FILENO))

@@ -3,7 +3,7 @@
 #ifndef NETOBS_APPS_TLS_TLS_PRINT_H
 #define NETOBS_APPS_TLS_TLS_PRINT_H
 
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "probes/print/text_line.h"
 
 char *tls_format_line(char *at, const struct text_firing *firing);

@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "daemon/query/unix_socket.h"
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 
 #define BACKLOG 64
 

@@ -10,6 +10,7 @@
 
 #include "base/log_debug.h"
 #include "base/text_buffer.h"
+#include "base/units.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 #include "probes/nearest.h"
@@ -393,26 +394,16 @@ control_parse_define(char *line, struct control_request *request)
 	return true;
 }
 
-/* Parses "500ms", "10s", "5m" or "2h". */
+/* The time of "--last", for the command `what`. */
 static bool
-control_parse_time(const char *word, uint64_t *ns)
+control_parse_last(const char *what, const char *value, uint64_t *ns, char *error, size_t size)
 {
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = {{"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
-	size_t digits = strspn(word, "0123456789");
-	char number[16];
-	uint64_t value;
+	static const struct quantity last = {DIMENSION_TIME, 0, 1, 100 * UNITS_YEAR, false};
+	char message[UNITS_ERROR_MAX];
 
-	if (digits == 0 || digits > 9)
-		return false;
-	snprintf(number, sizeof number, "%.*s", (int)digits, word);
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (strcmp(word + digits, units[i].unit) == 0 && control_parse_number(number, 999999, &value)) {
-			*ns = value * units[i].ns;
-			return value > 0;
-		}
+	if (units_parse(&last, value, ns, message))
+		return true;
+	snprintf(error, size, "%s: %s, not \"%.40s\"", what, message, value);
 	return false;
 }
 
@@ -433,9 +424,7 @@ control_parse_write_option(struct control_request *request, const char *word, ch
 			return true;
 		snprintf(error, size, "write: --cid: expected a connection id, as listed by \"connections\"");
 	} else if (length == 6 && strncmp(word, "--last", 6) == 0) {
-		if (control_parse_time(value, &request->last_ns))
-			return true;
-		snprintf(error, size, "write: --last: expected a time like 500ms, 10s, 5m or 2h");
+		return control_parse_last("write: --last", value, &request->last_ns, error, size);
 	} else {
 		snprintf(error, size,
 			 "write: unknown option \"%.40s\"; options are --format=, --cid= and --last=", word);
@@ -522,9 +511,7 @@ control_parse_closed_option(struct control_request *request, const char *word, c
 			return true;
 		snprintf(error, size, "closed: --limit: expected a number of connections from 1, not \"%.40s\"", value);
 	} else if ((value = control_option_value(word, "--last")) != NULL) {
-		if (control_parse_time(value, &request->last_ns))
-			return true;
-		snprintf(error, size, "closed: expected a time like 500ms, 10s, 5m or 2h, not \"%.40s\"", value);
+		return control_parse_last("closed", value, &request->last_ns, error, size);
 	} else {
 		snprintf(error, size,
 			 "closed: unknown option \"%.40s\"; options are --json, --notes, --last=, --fields=, "

@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "base/trusted_path.h"
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 
 #define BACKLOG	   64
 #define GROUPS_MAX 128

@@ -11,9 +11,9 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "base/output_path.h"
+#include "base/unit_clause.h"
 #include "flight/format/capture_writer.h"
-#include "paths/output_path.h"
-#include "paths/unit_clause.h"
 
 /* The longest frame that libpcap accepts (MAXIMUM_SNAPLEN). */
 #define SNAPSHOT_LENGTH 262144

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "capture/input.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 #include "config/config.h"
 #include "daemon/stats/state_counter.h"
 #include "flight/ring.h"

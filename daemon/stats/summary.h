@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "capture/workers.h"
+#include "observe/workers.h"
 
 /* Updates the counters of all workers and writes their sums to standard error, and waits a moment for its reader.
  * Anomalies and probes that never occurred are omitted.  False if they are not written, except to a pipe that has no

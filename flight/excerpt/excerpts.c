@@ -8,7 +8,8 @@
 #include <sys/random.h>
 
 #include "base/log.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
+#include "flight/excerpt/excerpts_internal.h"
 #include "daemon/file/output_file.h"
 #include "flight/excerpt/excerpts_internal.h"
 #include "observe/ring_listener.h"

@@ -3,7 +3,7 @@
 #ifndef NETOBS_FLIGHT_EXCERPT_EXCERPTS_INTERNAL_H
 #define NETOBS_FLIGHT_EXCERPT_EXCERPTS_INTERNAL_H
 
-#include "capture/second_pass.h"
+#include "observe/second_pass.h"
 #include "flight/excerpt/excerpt_comments.h"
 #include "flight/excerpt/excerpt_file.h"
 #include "flight/excerpt/excerpt_first_pass.h"

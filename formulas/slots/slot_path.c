@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "formulas/slots/slot_image.h"
-#include "paths/output_path.h"
+#include "base/output_path.h"
 
 /* NULL if only root and this user can replace the entries of a directory; otherwise what is wrong. */
 static const char *

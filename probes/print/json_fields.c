@@ -5,7 +5,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 
 enum json_operation
 json_field_operation(const struct field_info *field)
@@ -54,7 +55,7 @@ json_field_length_max(const struct json_field *field)
 	size_t longest = JSON_KEY_MAX + FORMAT_NUMBER_MAX;
 
 	if (field->operation == JSON_TEXT || field->operation == JSON_BYTES)
-		longest += (size_t)field->size * FORMAT_JSON_BYTE_MAX;
+		longest += (size_t)field->size * JSON_BYTE_MAX;
 	return longest;
 }
 

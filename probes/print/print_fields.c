@@ -7,7 +7,8 @@
 
 #include "probes/manifest.h"
 #include "probes/nearest.h"
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 #include "probes/print/print_internal.h"
 
 /* What is printed for a word of the list. */
@@ -177,7 +178,7 @@ fields_line_max(const struct print_fields *fields, enum probe_id probe)
 
 		longest += strlen(fields->columns[i].key) + FORMAT_NUMBER_MAX + PRINT_FORMULA_MAX + 8;
 		if (place->operation == JSON_TEXT || place->operation == JSON_BYTES)
-			longest += (size_t)place->size * FORMAT_JSON_BYTE_MAX;
+			longest += (size_t)place->size * JSON_BYTE_MAX;
 	}
 	return longest;
 }

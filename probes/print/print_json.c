@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "probes/print/print_internal.h"
 
 static bool

@@ -8,7 +8,8 @@
 #include "engine/engine.h"
 #include "probes/manifest.h"
 #include "probes/netobs.h"
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
 #include "probes/print/writer.h"
 
 static void
@@ -24,7 +25,7 @@ static void
 list_put_quoted(struct writer *out, const char *text)
 {
 	size_t size = strlen(text);
-	char *at = writer_reserve(out, size * FORMAT_JSON_BYTE_MAX + 2);
+	char *at = writer_reserve(out, size * JSON_BYTE_MAX + 2);
 
 	*at++ = '"';
 	at = put_json_text(at, text, size);

@@ -2,8 +2,6 @@
 # the built-in printer and --list-probes
 
 libprobes_a_SOURCES += \
-	%D%/format.c \
-	%D%/format.h \
 	%D%/json_fields.c \
 	%D%/json_fields.h \
 	%D%/print.c \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
 
 /* Days since 1970-01-01 as a date of the Gregorian calendar; counts from 1 March, so that the leap day is last. */
 static char *

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "probes/manifest.h"
-#include "probes/print/format.h"
+#include "base/format.h"
 
 /* The arguments of a firing by kind; NULL if the probe has none of that kind. */
 struct text_firing {

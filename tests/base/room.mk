@@ -6,5 +6,11 @@ unit_tests += \
 	%D%/test_log_debug \
 	%D%/test_log_limit \
 	%D%/test_loop \
+	%D%/test_output_path \
 	%D%/test_time_histogram \
-	%D%/test_trusted_path
+	%D%/test_trusted_path \
+	%D%/test_unit_clause \
+	%D%/test_units
+
+check_tests += \
+	%D%/outputs.sh

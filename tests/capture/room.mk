@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_batch \
 	%D%/test_live_ring \
+	%D%/test_packet_clock \
 	%D%/test_packet_ring \
 	%D%/test_pcap_reader \
 	%D%/test_replay

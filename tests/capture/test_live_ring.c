@@ -9,7 +9,7 @@
 
 #include "capture/live_internal.h"
 #include "capture/packet_ring.h"
-#include "observe/batch.h"
+#include "capture/batch.h"
 
 static unsigned ready, late;	   /* blocks of a frame each; those that become ready after a discard */
 static unsigned discards, observed; /* calls; frames */
@@ -73,7 +73,7 @@ packet_ring_check(struct packet_ring *ring)
 }
 
 void
-batch_observe_in_place(struct batch *batch, const struct frame *frames, unsigned count)
+batch_take_in_place(struct batch *batch, const struct frame *frames, unsigned count)
 {
 	(void)batch;
 	(void)frames;

@@ -22,9 +22,8 @@
 #include "capture/pcap_common.h"
 #include "capture/replay.h"
 #include "capture/file/pcap_reader.h"
-#include "observe/batch.h"
-#include "observe/observer.h"
-#include "tests/observe/observer_stub.h"
+#include "capture/batch.h"
+#include "tests/capture/sink_fixture.h"
 
 #define LARGEST (256u * 1024)
 
@@ -54,7 +53,7 @@ static char logged[1024];
 static unsigned calls; /* of observe_frames() */
 static const uint8_t *first_data;
 
-/* Replaces base/log.c and observe/observer.c. */
+/* Replaces base/log.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -81,10 +80,10 @@ add(struct outcome *outcome, const struct frame *frame)
 		outcome->sum = (outcome->sum ^ frame->data[i]) * 0x100000001b3u;
 }
 
-void
-observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
+static void
+take_frames(struct frame_sink *sink, const struct frame *frames, unsigned count)
 {
-	(void)observer;
+	(void)sink;
 	if (calls++ == 0)
 		first_data = frames[0].data;
 	for (unsigned i = 0; i < count; i++)
@@ -131,7 +130,9 @@ by_replay(const char *file, unsigned workers)
 	const char *files[] = {file, NULL};
 	struct config config = {.interface_names = no_interface, .capture_paths = files, .workers = workers};
 	struct loop *loop = loop_new();
-	struct batch *batch = batch_new(NULL, NULL);
+	const struct frame_sink_ops ops = sink_ops(take_frames);
+	struct frame_sink sink = {&ops};
+	struct batch *batch = batch_new(&sink);
 	struct input *input;
 
 	memset(&got, 0, sizeof got);

@@ -17,9 +17,8 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "capture/replay.h"
-#include "observe/batch.h"
-#include "observe/observer.h"
-#include "tests/observe/observer_stub.h"
+#include "capture/batch.h"
+#include "tests/capture/sink_fixture.h"
 
 #define FILES 3
 #define MICRO 0xa1b2c3d4u
@@ -38,7 +37,7 @@ static struct loop *loop;
 static unsigned stop_at; /* stop the loop after this many frames; 0: never */
 static bool interrupted; /* a signal that stops the loop has arrived before the first frame is read */
 
-/* Replaces base/log.c and observe/observer.c. */
+/* Replaces base/log.c. */
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -50,10 +49,10 @@ log_write(enum log_level level, const char *format, ...)
 	va_end(arguments);
 }
 
-void
-observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
+static void
+take_frames(struct frame_sink *sink, const struct frame *frames, unsigned count)
 {
-	(void)observer;
+	(void)sink;
 	for (unsigned i = 0; i < count && seen.count < 64; i++) {
 		seen.ts[seen.count] = frames[i].ts;
 		seen.first[seen.count++] = frames[i].data[0];
@@ -125,6 +124,8 @@ replay(unsigned files, double pace, const char *filter, struct input_counters *c
 	char words[64];
 	struct config config = {.interface_names = no_interface, .capture_paths = list, .replay_speed = pace};
 	struct input *input;
+	const struct frame_sink_ops ops = sink_ops(take_frames);
+	struct frame_sink sink = {&ops};
 	struct batch *batch;
 	struct watch *stop;
 	int result;
@@ -145,7 +146,7 @@ replay(unsigned files, double pace, const char *filter, struct input_counters *c
 		loop_free(loop);
 		return -1;
 	}
-	batch = batch_new(NULL, NULL);
+	batch = batch_new(&sink);
 	stop = loop_watch_stop_signal(loop, SIGTERM, on_signal, NULL);
 	if (interrupted)
 		raise(SIGTERM);

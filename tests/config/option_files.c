@@ -76,14 +76,13 @@ print_lower(const char *text)
 static void
 manual_range(const struct option_row *row)
 {
-	char min[OPTIONS_VALUE_MAX], max[OPTIONS_VALUE_MAX];
+	const char *(*format)(uint64_t, char *) =
+	    row->quantity.dimension == DIMENSION_TIME ? units_format_time : units_format_size;
+	char min[UNITS_TEXT_MAX], max[UNITS_TEXT_MAX];
 
-	if (row->kind == &value_size) {
-		option_format_size((uint64_t)row->min, min);
-		option_format_size((uint64_t)row->max, max);
-		printf("0, or from %s to %s.\n", min, max);
-	} else if (row->kind == &value_minutes) {
-		printf("0, or from %.15g to %.15g seconds.\n", row->min, row->max);
+	if (row->quantity.max > 0) {
+		printf("%s %s to %s.\n", row->quantity.or_zero ? "0, or from" : "From",
+		       format(row->quantity.min, min), format(row->quantity.max, max));
 	} else if (row->max > row->min) {
 		printf("From %.15g to %.15g.\n", row->min, row->max);
 	}

@@ -124,7 +124,7 @@ test_refusals(void **state)
 	refuses("max-flows = many\n", "a.conf:1: ", "whole number");
 	refuses("max-flows = 99999999999999999999\n", "a.conf:1: ", "whole number");
 	refuses("max-flows = 1.5\n", "a.conf:1: ", "whole number");
-	refuses("tcp-idle = nan\n", "a.conf:1: ", "a number from");
+	refuses("tcp-idle = nan\n", "a.conf:1: ", "a time from");
 	refuses("promiscuous = perhaps\n", "a.conf:1: ", "true or false");
 	refuses("promiscuous = \"\"\n", "a.conf:1: ", "true or false");
 	refuses("view = sideways\n", "a.conf:1: ", "host, both or monitor");

@@ -240,13 +240,14 @@ test_limits(void **state)
 	refuses("-r file --max-flows 1k", "whole number");
 	refuses("-r file --max-flows -5", "whole number");
 	refuses("-r file --max-flows 99999999999999999999", "whole number");
-	refuses("-r file --time-wait 0", "number");
-	refuses("-r file --time-wait nan", "number");
-	refuses("-r file --time-wait 1s", "number");
+	refuses("-r file --time-wait 0", "expected a time from 1ms to 365d: seconds, or with a unit as in");
+	refuses("-r file --time-wait nan", "a time from");
+	refuses("-r file --time-wait 1x", "a time from");
+	refuses("-r file --time-wait 1K", "a time from");
 	refuses("-r file --pace=-1", "number");
 	refuses("-r file --pace=", "number");
-	refuses("-i lo -s 262145", "whole number");
-	refuses("-i lo -B 0", "whole number");
+	refuses("-i lo -s 262145", "a size from 0 to 256K");
+	refuses("-i lo -B 0", "a size from 1K to 2097151K: KiB, or");
 }
 
 static void
@@ -306,14 +307,43 @@ test_times(void **state)
 	assert_int_equal(config.active_records_ns, 31536000 * NANOSECONDS);
 	takes("-r file --active-records=0");
 	assert_int_equal(config.active_records_ns, 0);
-	refuses("-r file --active-records=0.5s", "from 1 to 31536000 seconds");
+	refuses("-r file --active-records=0.5s", "from 1s to 365d");
 	refuses("-r file --active-records=8761h", "expected 0 or a time");
-	refuses("-r file --active-records=5d", "expected 0 or a time");
+	takes("-r file --active-records=5d");
+	assert_int_equal(config.active_records_ns, 432000 * NANOSECONDS);
 	refuses("-r file --active-records=5ms", "expected 0 or a time");
 	refuses("-r file --active-records=-5m", "expected 0 or a time");
 	refuses("-r file --active-records=nan", "expected 0 or a time");
 	refuses("-r file --active-records=m", "expected 0 or a time");
 	refuses("-r file --active-records=", "expected 0 or a time");
+}
+
+/* Each option that takes a time or a size, with a unit and without one. */
+static void
+test_units(void **state)
+{
+	(void)state;
+	takes("-r file --from 10 --lead-in 5m --app-timeout 500ms --wait-tracer=1.5min");
+	assert_int_equal(config.lead_in, 300 * NANOSECONDS);
+	assert_int_equal(config.app_timeout_ns, NANOSECONDS / 2);
+	assert_true(config.wait_timeout > 89.9 && config.wait_timeout < 90.1);
+	takes("-r file --connect-timeout 2min --time-wait 1m --tcp-idle 5m --tcp-closing-idle 1d --udp-idle 2h");
+	assert_int_equal(config.flow_limits.tcp_connect_ns, 120 * NANOSECONDS);
+	assert_int_equal(config.flow_limits.tcp_time_wait_ns, 60 * NANOSECONDS);
+	assert_int_equal(config.flow_limits.tcp_idle_ns, 300 * NANOSECONDS);
+	assert_int_equal(config.flow_limits.tcp_closing_ns, 86400 * NANOSECONDS);
+	assert_int_equal(config.flow_limits.udp_idle_ns, 7200 * NANOSECONDS);
+	takes("-r file --tcp-idle 300 --flight-memory 64MiB --flight-snap 1k --flight-bytes 10kB");
+	assert_int_equal(config.flow_limits.tcp_idle_ns, 300 * NANOSECONDS);
+	assert_int_equal(config.flight_memory, 64 << 20);
+	assert_int_equal(config.flight_snap, 1024);
+	assert_int_equal(config.flight_bytes, 10000);
+	takes("-i lo -s 64KiB -B 64M");
+	assert_int_equal(config.snaplen, 65536);
+	assert_int_equal(config.kernel_buffer, 64 << 20);
+	takes("-i lo -s 1500 -B 64");
+	assert_int_equal(config.snaplen, 1500);
+	assert_int_equal(config.kernel_buffer, 65536);
 }
 
 static void
@@ -449,7 +479,7 @@ test_window(void **state)
 	refuses("-r f --from 10 --to 9", "--to must be later than --from");
 	refuses("-r f --to 0", "--to must be later than --from");
 	refuses("-r f --lead-in 5", "--lead-in needs --from");
-	refuses("-r f --from 5 --lead-in -1", "expected a number from 0 to 31536000");
+	refuses("-r f --from 5 --lead-in -1", "expected a time from 0s to 365d: seconds, or");
 	refuses("-i lo --from 5", "--from is for files");
 }
 
@@ -480,6 +510,7 @@ main(void)
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_sizes),
+	    cmocka_unit_test(test_units),
 	    cmocka_unit_test(test_times),    cmocka_unit_test(test_records),
 	    cmocka_unit_test(test_table),    cmocka_unit_test(test_refused_words), cmocka_unit_test(test_help),
 	};

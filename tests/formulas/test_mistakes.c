@@ -59,18 +59,18 @@ static const struct {
 	{"x = tcp-send where tcps_snd_bytes > -1", "1:37: tcps_snd_bytes is never negative"},
 	{"x = tcp-send where tcp_dport > 100ms", "1:32: tcp_dport has no unit: a plain number is expected, not 100ms"},
 	{"x = tcp-send where tcps_srtt_us > 1MB",
-	 "1:35: tcps_srtt_us counts us, which 1MB is not: units that fit are ns, us, ms, s, min or h"},
+	 "1:35: tcps_srtt_us counts us, which 1MB is not: units that fit are ns, us, ms, s, m, min, h or d"},
 	{"x = tcp-send where tcps_rtt > 1500us", "1:31: tcps_rtt counts ms, and 1500us is not a whole number of them"},
 	{"x = tcp-send where tcps_srtt_us > 1ns",
 	 "1:35: tcps_srtt_us counts us, and 1ns is not a whole number of them"},
 	{"x = tcp-send where pkt_len > 1ms",
-	 "1:30: pkt_len counts bytes, which 1ms is not: units that fit are B, kB, MB, GB, TB, KiB, MiB, GiB or "
-	 "TiB"},
+	 "1:30: pkt_len counts bytes, which 1ms is not: units that fit are B, k, K, M, G, T, kB, MB, "
+	 "GB, TB, KiB, MiB, GiB or TiB"},
 	{"x = tcp-send where pkt_len > 1kb",
 	 "1:31: \"kb\" is not a unit: kB"},
 	{"x = tcp-send where pkt_len > 1msec",
-	 "1:31: \"msec\" is not a unit: times have ns, us, ms, s, min or h, sizes B, kB, MB, GB, TB, KiB, "
-	 "MiB, GiB or TiB"},
+	 "1:31: \"msec\" is not a unit: times have ns, us, ms, s, m, min, h or d, sizes B, k, K, M, G, "
+	 "T, kB, MB, GB, TB, KiB, MiB, GiB or TiB"},
 	{"x = tcp-send where pkt_len > 1.5", "1:30: 1.5 is not a whole number, and has no unit; as in 1.5ms"},
 	{"x = tcp-send where pkt_len > 1.3B", "1:30: 1.3B is not a whole number of ns or bytes"},
 	{"x = tcp-send where pkt_len > 010", "1:30: 010 is neither decimal, as 8, nor hexadecimal, as 0x8"},
@@ -190,7 +190,7 @@ static const struct {
 	{"x = tcp-send where -RST", "1:21: RST is a number of tcp_flags: compare it with such a field"},
 	{"x = tcp-send where tcps_srtt_us > 1s + 1MB", "1:40: a time and a size have no common unit"},
 	{"x = tcp-send where 5ms > tcps_rtt + 1kB",
-	 "1:37: tcps_rtt counts ms, which 1kB is not: units that fit are ns, us, ms, s, min or h"},
+	 "1:37: tcps_rtt counts ms, which 1kB is not: units that fit are ns, us, ms, s, m, min, h or d"},
 	{"x = tcp-send where 0x", "1:20: 0x is not a number; as in 0x1f"},
 	{"x = tcp-send where 1.ms == 3", "1:20: 1.ms is not a number; as in 1.5ms"},
 	{"x = tcp-send where tcps_rtt > 100000000h", "1:31: 100000000h is too large: numbers have 64 bits"},

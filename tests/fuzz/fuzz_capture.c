@@ -17,10 +17,9 @@
 
 #include "base/log.h"
 #include "capture/replay.h"
-#include "observe/batch.h"
-#include "observe/observer.h"
+#include "capture/batch.h"
 #include "dissect/dissect.h"
-#include "tests/observe/observer_stub.h"
+#include "tests/capture/sink_fixture.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -57,7 +56,7 @@ outcome_add(uint64_t ts, uint32_t captured, uint32_t wire, int dlt, const uint8_
 	outcome.frames++;
 }
 
-/* ------------------------------------------------- replaces base/log.c and observe/observer.c */
+/* ------------------------------------------------- replaces base/log.c */
 
 void
 log_write(enum log_level level, const char *format, ...)
@@ -75,10 +74,10 @@ log_write(enum log_level level, const char *format, ...)
 		outcome.damaged = strtoull(at + strlen(" at frame "), NULL, 10);
 }
 
-void
-observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
+static void
+take_frames(struct frame_sink *sink, const struct frame *frames, unsigned count)
 {
-	(void)observer;
+	(void)sink;
 	for (unsigned i = 0; i < count; i++)
 		outcome_add(frames[i].ts, frames[i].caplen, frames[i].len, frames[i].dlt, frames[i].data);
 }
@@ -98,7 +97,9 @@ replay_fd(int fd, double speed, unsigned workers)
 				      .replay_speed = speed,
 				      .workers = workers};
 	struct input *input;
-	struct batch *batch = batch_new(NULL, NULL);
+	const struct frame_sink_ops ops = sink_ops(take_frames);
+	struct frame_sink sink = {&ops};
+	struct batch *batch = batch_new(&sink);
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	paths[0] = path;

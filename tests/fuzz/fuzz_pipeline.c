@@ -62,8 +62,8 @@ static struct {
 	uint64_t now;
 	uint32_t next[TUPLES][2]; /* sequence numbers that either end sends next */
 	unsigned count;		  /* frames of the batch */
-	struct frame frames[OBSERVE_FRAMES_MAX];
-	uint8_t *bytes[OBSERVE_FRAMES_MAX];
+	struct frame frames[FRAME_SINK_FRAMES_MAX];
+	uint8_t *bytes[FRAME_SINK_FRAMES_MAX];
 	uint8_t enabled; /* patterns of probes */
 } run;
 
@@ -151,7 +151,7 @@ add_frame(uint32_t captured, uint32_t wire, int dlt, const struct interface *int
 {
 	struct frame *frame;
 
-	if (run.count == OBSERVE_FRAMES_MAX)
+	if (run.count == FRAME_SINK_FRAMES_MAX)
 		flush_batch();
 	frame = &run.frames[run.count];
 	run.bytes[run.count] = calloc(1, captured + !captured);

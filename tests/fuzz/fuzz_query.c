@@ -29,7 +29,7 @@
 #include "daemon/query/server.h"
 #include "flight/ring.h"
 #include "formulas/formula.h"
-#include "probes/print/format.h"
+#include "base/format.h"
 #include "records/record_filter.h"
 #include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"

@@ -2,13 +2,12 @@
 
 unit_tests += \
 	%D%/test_app_layer \
-	%D%/test_batch \
 	%D%/test_batch_times \
 	%D%/test_capture_lag \
 	%D%/test_duplicates \
 	%D%/test_firing \
+	%D%/test_observer_sink \
 	%D%/test_one_probe \
-	%D%/test_packet_clock \
 	%D%/test_pipeline
 
 # Every capture through every path.

@@ -30,7 +30,7 @@ static void
 observe_capture(const char *name, struct observer *o)
 {
 	static const struct interface nowhere;
-	static struct frame frames[OBSERVE_FRAMES_MAX];
+	static struct frame frames[FRAME_SINK_FRAMES_MAX];
 	char path[1024], error[PCAP_ERRBUF_SIZE];
 	struct pcap_pkthdr *header;
 	const u_char *data;
@@ -41,7 +41,7 @@ observe_capture(const char *name, struct observer *o)
 	pcap = pcap_open_offline(path, error);
 	assert_non_null(pcap);
 	do {
-		for (count = 0; count < OBSERVE_FRAMES_MAX && pcap_next_ex(pcap, &header, &data) == 1; count++) {
+		for (count = 0; count < FRAME_SINK_FRAMES_MAX && pcap_next_ex(pcap, &header, &data) == 1; count++) {
 			uint8_t *copy = malloc(header->caplen + 1u);
 
 			assert_non_null(copy);
@@ -57,7 +57,7 @@ observe_capture(const char *name, struct observer *o)
 		observe_frames(o, frames, count);
 		for (unsigned i = 0; i < count; i++)
 			free((void *)(uintptr_t)frames[i].data);
-	} while (count == OBSERVE_FRAMES_MAX);
+	} while (count == FRAME_SINK_FRAMES_MAX);
 	observer_end_input(o);
 	pcap_close(pcap);
 }

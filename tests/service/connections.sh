@@ -108,8 +108,8 @@ mistake "no fields" "connections have no field \"\"" -o ''
 mistake "a wrong limit" "--limit: expected a number" -o cid --limit 0
 mistake "JSON without fields" "--json with --sort, --limit and -i needs -o FIELD" --sort cid --json
 mistake "JSON with colons" "-P makes lines with colons: give either -P or --json" -o cid -P --json
-mistake "a wrong interval" "-i: expected seconds" -o cid -i 0
-mistake "an interval in hexadecimal" "-i: expected seconds" -o cid -i 0x1
+mistake "a wrong interval" "-i: expected a time from 100ms to 1d: seconds, or with a unit" -o cid -i 0
+mistake "an interval in hexadecimal" "-i: expected a time from 100ms to 1d: seconds, or with a unit" -o cid -i 0x1
 mistake "-c alone" "-c needs -i" -o cid -c 1
 mistake "a wrong condition" "unknown condition" -o cid "size 3"
 

@@ -156,7 +156,7 @@ configure 'strict = false'
 replay
 configure 'strict = false' 'time-wait = forever'
 reload "reload failed"
-check "a bad file: message" grep -qE "^netobsd: $conf:2: time-wait = forever: expected a number" "$tmp/err"
+check "a bad file: message" grep -qE "^netobsd: $conf:2: time-wait = forever: expected a time" "$tmp/err"
 rest
 is "a bad file changes nothing: status" $? 0
 check "a bad file changes nothing" cmp "$tmp/whole" "$tmp/out"

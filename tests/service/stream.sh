@@ -86,7 +86,7 @@ refused "no field" 'the list of fields has an empty word' stream udp-send --fiel
 refused "an empty name" 'stream: a name is empty or too long' stream udp-send,,tcp-send
 refused "--rotate alone" '--rotate needs --dir' stream udp-send --rotate 1h
 for word in 1 1x 0M M -1h 1hh 99999999999G; do
-	refused "--rotate $word" '--rotate: expected a size such as 100M (K, M, G) or a time such as 1h (s, m, h, d)' \
+	refused "--rotate $word" '--rotate: expected a size or a time from 1s on, with a unit as in 100M, 1h' \
 		stream udp-send --dir "$tmp" --rotate "$word"
 done
 refused "no directory" "$tmp/none: No such file or directory" stream udp-send --dir "$tmp/none"

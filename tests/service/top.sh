@@ -217,7 +217,7 @@ mistake "a field that top does not have" '--sort: top has no field "mss", only c
 mistake "a misspelt one" '--sort: top has no field "rtt_us" .did you mean rtt[?]., only cid,' --sort -rtt_us
 mistake "a title" '--sort: top has no field "RTT" .did you mean rtt[?]., only cid,' --sort RTT
 mistake "an expression without where" 'an expression needs the word "where" in front: where client_bytes > 5$' 'client_bytes > 5'
-mistake "a wrong interval" "-i: expected seconds" -i 0
+mistake "a wrong interval" "-i: expected a time from 100ms to 1d: seconds, or with a unit" -i 0
 mistake "an option of connections" "top has no -o, --limit, -c, -P and --json, only --sort and -i" -P
 mistake "a wrong condition from the beginning" "unknown condition" size 3
 for type in unknown-terminal dumb; do

@@ -78,7 +78,7 @@ reload() {
 sed -n -e "s|/[^ ]*/netobs\.conf|$tmp/netobs.conf|" -e "s|^ExecReload=/[^ ]*/netobsd|ExecReload='$netobsd'|" \
 	-e 's|^ExecReload=||p' "$unit" >"$tmp/reload"
 is "a reload with a bad configuration fails with a message" "$(main=none reload 'interface = {"lo"}' 'time-wait = forever' |
-	sed "s|$tmp/||")" "netobsd: netobs.conf:2: time-wait = forever: expected a number from 0.001 to 31536000
+	sed "s|$tmp/||")" "netobsd: netobs.conf:2: time-wait = forever: expected a time from 1ms to 365d: seconds, or with a unit as in 500ms, 90s, 5m, 1h
 command 1"
 space=netobs-unit-$$ why=''
 if [ "$(id -u)" -ne 0 ]; then

@@ -231,15 +231,15 @@ write_on_wrong "--dir is an option of stream and write --on only" -w "$tmp/file"
 write_on_wrong "--after, --max-files and --max-rate are options of write --on only" -w "$tmp/file" --max-files 3
 refused_status=3
 for word in '' 1 -1s 1x 2h 3601s 99999999999s; do
-	write_on_wrong "--after: expected a time such as 500ms, 2s or 1m, up to 1h" --on slow -d "$tmp/files" --after "$word"
+	write_on_wrong "--after: expected a time from 0s to 1h with a unit as in 500ms, 90s, 5m, 1h" --on slow -d "$tmp/files" --after "$word"
 done
 for word in 0 -1 1K '' 1000000001; do
 	write_on_wrong "--max-files: expected a number from 1 to 1000000000" --on slow -d "$tmp/files" --max-files "$word"
 done
 for word in 0M 5 M 99999999999G; do
-	write_on_wrong "--max-size: expected a size such as 100M (K, M, G)" --on slow -d "$tmp/files" --max-size "$word"
+	write_on_wrong "--max-size: expected a size from 1 to 1048576T with a unit as in 512K, 64M, 1G" --on slow -d "$tmp/files" --max-size "$word"
 done
-for word in 0/s 10 10/d /s; do
+for word in 0/s 10 10/K 10/1s /s; do
 	write_on_wrong "--max-rate: expected files in a time, such as 10/s, 5/m or 100/h" \
 		--on slow -d "$tmp/files" --max-rate "$word"
 done

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The rooms of the source tree: which room may include headers of which (rooms.tsv), at most 27 files in a room, every
-# file and every test in the list of its own room.mk, no static function name in two files, and the table of rooms in
-# CONTRIBUTING.md.
+# The rooms of the source tree: which room may include headers of which (rooms.tsv), every file and every test in the
+# list of its own room.mk, no static function name in two files, and the table of rooms in CONTRIBUTING.md.
 #
 #	rooms.sh --write	writes the last column of that table from rooms.tsv
 # shellcheck source=tests/lib/tap.sh
@@ -78,11 +77,6 @@ upward() {
 				}
 			}
 		}'
-}
-
-# shellcheck disable=SC2086
-crowded() {
-	find $folders -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 27 { print $2 ": " $1 " files" }'
 }
 
 # unlisted: files that the room.mk of their own folder does not list
@@ -182,7 +176,6 @@ none "a room includes only headers of the rooms in its row" forbidden
 none "every room has a row" unknown
 none "every use in the table is needed" unused
 none "no room uses a later one" upward
-none "no room has more than 27 files" crowded
 none "every file is listed in its own room.mk" unlisted
 none "every test is in one list of its own room.mk" homeless
 none "a list of tests that check leaves out has its reason" unexplained

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "probes/print/format.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/units.h"
 #include "tools/connections/connection_list.h"
 #include "tools/control_client.h"
 
@@ -117,7 +119,7 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 static void
 connections_print_json_text(const char *value)
 {
-	char bytes[CONNECTION_VALUE_SIZE], json[sizeof bytes * FORMAT_JSON_BYTE_MAX + 8];
+	char bytes[CONNECTION_VALUE_SIZE], json[sizeof bytes * JSON_BYTE_MAX + 8];
 	size_t length = format_read_plain(value, bytes);
 
 	printf("\"%.*s\"", (int)(put_json_text(json, bytes, length) - json), json);
@@ -263,12 +265,19 @@ connections_parse_number(const char *text, size_t *value)
 bool
 connections_parse_interval(const char *text, double *seconds)
 {
-	char *end;
+	static const struct quantity interval = {DIMENSION_TIME, UNITS_SECOND, UNITS_SECOND / 10, UNITS_DAY, false};
+	char error[UNITS_ERROR_MAX], message[UNITS_ERROR_MAX + 16];
+	uint64_t ns;
 
 	if (text == NULL)
 		return true;
-	*seconds = strtod(text, &end);
-	return strspn(text, "0123456789.") == strlen(text) && *end == '\0' && *seconds >= 0.1 && *seconds <= 86400;
+	if (!units_parse(&interval, text, &ns, error)) {
+		snprintf(message, sizeof message, "-i: %s, not", error);
+		client_log_error(message, text);
+		return false;
+	}
+	*seconds = (double)ns / (double)UNITS_SECOND;
+	return true;
 }
 
 int
@@ -287,7 +296,7 @@ connections_run(const char *path, char *const *words, int count, const struct co
 	else if (!connections_parse_number(options->limit, &run.limit))
 		client_log_error("--limit: expected a number of lines from 1, not", options->limit);
 	else if (!connections_parse_interval(options->interval, &run.interval))
-		client_log_error("-i: expected seconds from 0.1 to 86400, not", options->interval);
+		; /* the message is printed */
 	else if (!connections_parse_number(options->count, &run.count))
 		client_log_error("-c: expected a number of tables from 1, not", options->count);
 	else if (!connection_columns_choose(&run.columns, fields, options->sort) ||

@@ -12,14 +12,15 @@ struct connections_options {
 	const char *fields;   /* separated by commas; NULL: CONNECTIONS_FIELDS, if there is another of these options */
 	const char *sort;     /* NULL: in the order of the reply */
 	const char *limit;    /* most lines; NULL: all */
-	const char *interval; /* seconds; NULL: one table, with counts instead of rates */
+	const char *interval; /* a time, in seconds without unit; NULL: one table, with counts instead of rates */
 	const char *count;    /* tables to print; NULL: until a signal */
 	const char *closed;   /* time in which connections ended, or "all"; NULL: open ones */
 	bool parsable;	      /* colons between values, and no titles */
 	bool json;	      /* an object a line */
 };
 
-/* Parses seconds from 0.1 to 86,400; `*seconds` remains as it is if `text` is NULL. */
+/* Parses a time from 100 ms to a day; `*seconds` remains as it is if `text` is NULL.  False, with a message printed,
+ * if it is none. */
 bool connections_parse_interval(const char *text, double *seconds);
 
 /* Prints the connections that match the conditions `words`.  Returns the exit status. */

@@ -511,7 +511,7 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	bool left;
 
 	if (!connections_parse_interval(options->interval, &top.screen.interval))
-		return client_log_error("-i: expected seconds from 0.1 to 86400, not", options->interval);
+		return EXIT_FAILURE;
 	if (!top_choose_fields(&top, options->sort))
 		return top_log_unknown_field(&top, options->sort);
 	if (!top_set_filter(&top, words, count))

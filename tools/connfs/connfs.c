@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "paths/closed_output.h"
-#include "paths/output_path.h"
+#include "base/closed_output.h"
+#include "base/output_path.h"
 #include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
 #include "tools/connfs/connfs_operations.h"

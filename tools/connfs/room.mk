@@ -30,4 +30,4 @@ netobs_connfs_SOURCES = \
 	%D%/connfs_tree.c \
 	%D%/connfs_tree.h
 netobs_connfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
-netobs_connfs_LDADD = libprobes.a libpaths.a $(FUSE_LIBS)
+netobs_connfs_LDADD = libprobes.a libbase.a $(FUSE_LIBS)

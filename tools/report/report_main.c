@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "paths/closed_output.h"
-#include "probes/print/format.h"
+#include "base/closed_output.h"
+#include "base/format.h"
+#include "base/units.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
 #include "tools/report/report_exchanges.h"
@@ -83,21 +84,19 @@ report_add_file(struct report_request *request, char *path)
 	request->arguments[request->arguments_count++] = path;
 }
 
-/* The seconds of "60", "60s", "5m" or "1h". */
 static unsigned
 report_parse_duration(const char *text)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10), unit = 1;
+	static const struct quantity duration = {DIMENSION_TIME, UNITS_SECOND, UNITS_SECOND,
+						 REPORT_LIVE_SECONDS * UNITS_SECOND, false};
+	char error[UNITS_ERROR_MAX];
+	uint64_t ns;
 
-	if (*end == 'm')
-		unit = 60;
-	else if (*end == 'h')
-		unit = 3600;
-	if (*text < '0' || *text > '9' || (*end != '\0' && (strchr("smh", *end) == NULL || end[1] != '\0')) ||
-	    value == 0 || value > REPORT_LIVE_SECONDS || value * unit > REPORT_LIVE_SECONDS)
-		report_die("--for takes a duration such as 60s, 5m or 1h, at most 24h, not ", text);
-	return (unsigned)(value * unit);
+	if (!units_parse(&duration, text, &ns, error)) {
+		report_log("--for: ", error, "");
+		exit(1);
+	}
+	return (unsigned)((ns + UNITS_SECOND - 1) / UNITS_SECOND);
 }
 
 /* Adds an option of netobsd, unless it decides what netobsd reads or prints, which this program does. */

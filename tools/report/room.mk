@@ -31,4 +31,4 @@ netobs_report_SOURCES = \
 	%D%/report_talkers.h \
 	%D%/report_volume.c \
 	%D%/report_volume.h
-netobs_report_LDADD = libformulas.a libpage.a libprobes.a libpaths.a $(NETTLE_LIBS) $(PCAP_LIBS)
+netobs_report_LDADD = libformulas.a libpage.a libprobes.a libbase.a $(NETTLE_LIBS) $(PCAP_LIBS)

@@ -200,7 +200,7 @@ static void
 test_write(void **state)
 {
 	static const char *const bad[] = {"write --format=erf", "write --format", "write --cid=0", "write --cid=x",
-					  "write --last=0s", "write --last=10", "write --last=1000000s",
+					  "write --last=0s", "write --last=10", "write --last=3153600001s",
 					  "write --last=s", "write --cid=1 --last=1s", "write --x tcp", "write --"};
 	struct control_request request;
 	char line[4097] = "  write --format=snoop --last=500ms  tcp port 80 and not host 192.0.2.1 or ip6[6:2] = 0x6";

@@ -262,7 +262,7 @@ expected_messages() {
 		netobsd: no client can reach the metrics at 127\.0\.0\.1:9819: .* of the unit may forbid it .*
 		netobsd: cannot write records to /(srv|home)/records: .* of the unit may (forbid to write there|hide it) .*
 		netobsd: /etc/netobs/netobs\.conf reloaded
-		netobsd: /etc/netobs/netobs\.conf:[0-9]+: time-wait = forever: expected a number from 0\.001 to 31536000
+		netobsd: /etc/netobs/netobs\.conf:[0-9]+: time-wait = forever: expected a time from 1ms to 365d: seconds, or with a unit as in 500ms, 90s, 5m, 1h
 		netobsd: reload failed: the configuration is unchanged
 		netobsd: no such interface: late0; available: [a-z0-9, ]*; waiting for it
 		netobsd: interface late0 is observed

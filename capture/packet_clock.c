@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "observe/packet_clock.h"
+#include "capture/packet_clock.h"
 
 #define GAP_NS (1ull << PACKET_CLOCK_GAP_BITS)
 

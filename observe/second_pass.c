@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/second_pass.h"
+#include "observe/second_pass.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "capture/workers.h"
+#include "observe/workers.h"
 
 struct second_pass {
 	struct config config;

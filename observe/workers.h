@@ -6,8 +6,8 @@
  * requests; with one worker there is no other thread.  Another thread that reads a worker's data, or changes something
  * that it reads, must hold the worker's lock.
  */
-#ifndef NETOBS_CAPTURE_WORKERS_H
-#define NETOBS_CAPTURE_WORKERS_H
+#ifndef NETOBS_OBSERVE_WORKERS_H
+#define NETOBS_OBSERVE_WORKERS_H
 
 #include <stdbool.h>
 
@@ -21,6 +21,7 @@
 #include "host/lower_dedup.h"
 #include "host/rtnl.h"
 #include "observe/observer.h"
+#include "observe/observer_sink.h"
 #include "owner/owner_lookup.h"
 
 struct formula_set;
@@ -42,6 +43,7 @@ struct worker {
 	struct printer *printer;	   /* NULL: printing is disabled */
 	struct observer *observer;	   /* NULL until workers_make_observers() */
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up, as in a replay */
+	struct observer_sink sink;	   /* what the frames of the input are handed to, by the batch */
 	struct batch *batch;
 	struct ring *ring; /* the flight memory, NULL: frames are not kept */
 	/* All workers except the first: */

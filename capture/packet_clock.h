@@ -9,8 +9,8 @@
  * order are taken for gaps and steps in turn, so a step soon after another needs more frames.  Live: the host's clock
  * decides (see `host_now`), which is read again after the frames: a pause of the process or of the machine is no step.
  */
-#ifndef NETOBS_OBSERVE_PACKET_CLOCK_H
-#define NETOBS_OBSERVE_PACKET_CLOCK_H
+#ifndef NETOBS_CAPTURE_PACKET_CLOCK_H
+#define NETOBS_CAPTURE_PACKET_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * together with those of the first pass, before privileges are dropped.  No frame is observed in the second pass, and
  * what it would log about the files has been logged in the first.
  */
-#ifndef NETOBS_CAPTURE_SECOND_PASS_H
-#define NETOBS_CAPTURE_SECOND_PASS_H
+#ifndef NETOBS_OBSERVE_SECOND_PASS_H
+#define NETOBS_OBSERVE_SECOND_PASS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * alone then misleads, such as "Read-only file system".  Each function returns "" unless the service manager has
  * started this process itself.
  */
-#ifndef NETOBS_PATHS_UNIT_CLAUSE_H
-#define NETOBS_PATHS_UNIT_CLAUSE_H
+#ifndef NETOBS_BASE_UNIT_CLAUSE_H
+#define NETOBS_BASE_UNIT_CLAUSE_H
 
 /* The clause about a limit, a string literal that names the setting and what it forbids. */
 #define unit_clause(limit) \

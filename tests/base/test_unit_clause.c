@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "paths/output_path.h"
-#include "paths/unit_clause.h"
+#include "base/output_path.h"
+#include "base/unit_clause.h"
 
 #define MANUAL " (systemctl edit can permit it: netobsd(8), What the unit forbids)"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/workers.h"
+#include "observe/workers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "capture/replay.h"
 #include "config/options.h"
 #include "host/view.h"
-#include "observe/batch.h"
+#include "capture/batch.h"
 #include "observe/ring_listener.h"
 #include "probes/fire.h"
 #include "probes/print/print.h"
@@ -293,7 +293,8 @@ worker_make_observer(struct worker *worker, enum view_mode view)
 	observer_set_lower_dedup(worker->observer, worker->lower_dedup);
 	if (!worker_make_ring(worker, seed))
 		return false;
-	worker->batch = batch_new(worker->observer, worker->printer);
+	observer_sink_init(&worker->sink, worker->observer, worker->printer);
+	worker->batch = batch_new(&worker->sink.sink);
 	return worker->batch != NULL || workers_log_out_of_memory();
 }
 

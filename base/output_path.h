@@ -11,8 +11,8 @@
  *   started the program by sudo(8);
  * - a link, or an existing file, that has a second name.
  */
-#ifndef NETOBS_PATHS_OUTPUT_PATH_H
-#define NETOBS_PATHS_OUTPUT_PATH_H
+#ifndef NETOBS_BASE_OUTPUT_PATH_H
+#define NETOBS_BASE_OUTPUT_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 /* What captures and records are created with, less the umask: they contain the traffic of all users. */
 #define OUTPUT_FILE_MODE 0640
 
-/* Sets the reason to that of errno, with the setting of the unit that may be why (paths/unit_clause.h).  Returns -1;
+/* Sets the reason to that of errno, with the setting of the unit that may be why (base/unit_clause.h).  Returns -1;
  * errno stays. */
 int output_path_fail(const char *path, char error[OUTPUT_PATH_ERROR_MAX]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Batching: every frame reaches the observer once, in order, unchanged, in batches of at most BATCH_FRAMES. */
+/* Batching: every frame reaches the sink once, in order, unchanged, in batches of at most BATCH_FRAMES. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,22 +8,20 @@
 
 #include <cmocka.h>
 
-#include "observe/batch.h"
-#include "probes/print/print.h"
-#include "tests/observe/observer_clock_stub.h"
+#include "capture/batch.h"
+#include "tests/capture/sink_fixture.h"
 
 static struct {
 	uint64_t next;	    /* number that the next frame must have */
-	unsigned calls;	    /* of observe_frames() */
+	unsigned calls;	    /* of take_frames() */
 	unsigned last;	    /* frames in the last call */
-	unsigned stopped;   /* calls of printer_stop() */
 	uint64_t advanced;
 	const uint8_t *data; /* of the last frame */
 	bool same;	     /* every frame has the number `next` */
 } seen;
 
-static int output_error;
-static uint64_t flushed_at; /* frames seen when the printer was flushed */
+static bool output_failed;
+static uint64_t flushed_at; /* frames seen when the output was flushed */
 static const struct interface somewhere = {.name = "test0", .ifindex = 7};
 
 static uint32_t
@@ -35,11 +33,10 @@ length_of(uint64_t number)
 	return lengths[number % (sizeof lengths / sizeof lengths[0])];
 }
 
-/* Replaces observe/observer.c and probes/print/print.c. */
-void
-observe_frames(struct observer *observer, const struct frame *frames, unsigned count)
+static void
+take_frames(struct frame_sink *sink, const struct frame *frames, unsigned count)
 {
-	assert_null(observer);
+	(void)sink;
 	assert_in_range(count, 1, BATCH_FRAMES);
 	for (unsigned i = 0; i < count; i++) {
 		const struct frame *frame = &frames[i];
@@ -59,68 +56,36 @@ observe_frames(struct observer *observer, const struct frame *frames, unsigned c
 	seen.last = count;
 }
 
-void
-observer_advance_clock(struct observer *observer, uint64_t now)
+static void
+advance_clock(struct frame_sink *sink, uint64_t now)
 {
-	assert_null(observer);
+	(void)sink;
 	seen.advanced = now;
 }
 
-void
-observer_clear(struct observer *observer)
+static bool
+flush_output(struct frame_sink *sink)
 {
-	assert_null(observer);
-}
-
-static bool records_failed;
-
-void
-observer_populate_flows(struct observer *observer, uint32_t flows)
-{
-	(void)observer;
-	(void)flows;
-}
-
-bool
-observer_flush_records(struct observer *observer)
-{
-	assert_null(observer);
-	return !records_failed;
-}
-
-void
-printer_flush(struct printer *printer)
-{
-	(void)printer;
+	(void)sink;
 	flushed_at = seen.next;
+	return !output_failed;
 }
 
-int
-printer_error(const struct printer *printer)
+/* A batch that passes frames to take_frames(). */
+static struct batch *
+new_batch(void)
 {
-	(void)printer;
-	return output_error;
-}
+	static struct frame_sink_ops ops;
+	static struct frame_sink sink = {&ops};
+	struct batch *batch;
 
-bool
-printer_is_waiting(const struct printer *printer)
-{
-	(void)printer;
-	return false;
-}
-
-uint64_t
-printer_dropped(const struct printer *printer)
-{
-	(void)printer;
-	return 0;
-}
-
-void
-printer_stop(struct printer *printer)
-{
-	(void)printer;
-	seen.stopped++;
+	ops = sink_ops(take_frames);
+	ops.advance_clock = advance_clock;
+	ops.flush_output = flush_output;
+	batch = batch_new(&sink);
+	assert_non_null(batch);
+	assert_ptr_equal(batch_sink(batch), &sink);
+	return batch;
 }
 
 static uint8_t lent[262144];
@@ -141,7 +106,7 @@ add(struct batch *batch, uint64_t number)
 static void
 test_order(void **state)
 {
-	struct batch *batch = batch_new(NULL, NULL);
+	struct batch *batch = new_batch();
 
 	(void)state;
 	memset(&seen, 0, sizeof seen);
@@ -159,7 +124,7 @@ test_order(void **state)
 static void
 test_full(void **state)
 {
-	struct batch *batch = batch_new(NULL, NULL);
+	struct batch *batch = new_batch();
 
 	(void)state;
 	memset(&seen, 0, sizeof seen);
@@ -178,7 +143,7 @@ test_full(void **state)
 static void
 test_longest(void **state)
 {
-	struct batch *batch = batch_new(NULL, NULL);
+	struct batch *batch = new_batch();
 
 	(void)state;
 	memset(&seen, 0, sizeof seen);
@@ -197,33 +162,22 @@ test_longest(void **state)
 static void
 test_flush(void **state)
 {
-	static char no_printer; /* only its address counts */
-	struct batch *batch = batch_new(NULL, (struct printer *)(void *)&no_printer);
+	struct batch *batch = new_batch();
 
 	(void)state;
 	memset(&seen, 0, sizeof seen);
-	output_error = 0;
 	flushed_at = 0;
 	add(batch, 0);
 	assert_true(batch_flush_output(batch));
 	assert_int_equal(seen.next, 1);
 	assert_int_equal(flushed_at, 1); /* printed what was just observed */
-	output_error = 32;
+	output_failed = true;
 	assert_false(batch_flush_output(batch));
+	output_failed = false;
 	add(batch, 1);
 	batch_advance_clock(batch, 99);
 	assert_int_equal(seen.next, 2); /* the clock does not overtake frames */
 	assert_int_equal(seen.advanced, 99);
-	batch_stop_printing(batch);
-	assert_int_equal(seen.stopped, 1);
-	assert_true(batch_flush_output(batch)); /* observation continues without its output */
-	batch_free(batch);
-
-	batch = batch_new(NULL, NULL);
-	assert_true(batch_flush_output(batch));
-	records_failed = true;
-	assert_false(batch_flush_output(batch));
-	records_failed = false;
 	batch_free(batch);
 }
 

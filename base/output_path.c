@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/output_path.h"
+#include "base/output_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "paths/unit_clause.h"
+#include "base/unit_clause.h"
 
 #define LINKS_MAX 40 /* symbolic links on one path, as in the kernel */
 

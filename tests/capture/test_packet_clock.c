@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "observe/packet_clock.h"
+#include "capture/packet_clock.h"
 
 #define SECOND	    1000000000ull
 #define MILLISECOND 1000000ull

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/descriptor_path.h"
+#include "base/descriptor_path.h"
 
 #include <limits.h>
 #include <stddef.h>

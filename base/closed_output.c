@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/closed_output.h"
+#include "base/closed_output.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/json.h"
+
+#include <stdbool.h>
+
+#include "base/format.h"
+
+static inline bool
+utf8_is_continuation(uint8_t byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* Length of the valid UTF-8 sequence (RFC 3629) at `s`, which has `left` bytes; 0 if invalid.  C1 control characters
+ * count as invalid, because terminals execute them. */
+static size_t
+utf8_length(const uint8_t *s, size_t left)
+{
+	if (left >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && utf8_is_continuation(s[1]))
+		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : 2;
+	if (left >= 3 && (s[0] & 0xf0) == 0xe0 && utf8_is_continuation(s[1]) && utf8_is_continuation(s[2])) {
+		bool overlong = s[0] == 0xe0 && s[1] < 0xa0;
+		bool surrogate = s[0] == 0xed && s[1] >= 0xa0;
+
+		return overlong || surrogate ? 0 : 3;
+	}
+	if (left >= 4 && s[0] >= 0xf0 && s[0] <= 0xf4 && utf8_is_continuation(s[1]) && utf8_is_continuation(s[2]) &&
+	    utf8_is_continuation(s[3])) {
+		bool overlong = s[0] == 0xf0 && s[1] < 0x90;
+		bool too_high = s[0] == 0xf4 && s[1] >= 0x90;
+
+		return overlong || too_high ? 0 : 4;
+	}
+	return 0;
+}
+
+/* Characters that a terminal or an editor does not show, and that may change the order of others: format characters
+ * (Unicode category Cf), line and paragraph separators, and those of Default_Ignorable_Code_Point. */
+static const struct {
+	uint32_t first, last;
+} hidden_characters[] = {
+    {0xad, 0xad},	{0x34f, 0x34f},	    {0x600, 0x605},	{0x61c, 0x61c},	    {0x6dd, 0x6dd},
+    {0x70f, 0x70f},	{0x890, 0x891},	    {0x8e2, 0x8e2},	{0x115f, 0x1160},   {0x17b4, 0x17b5},
+    {0x180b, 0x180f},	{0x200b, 0x200f},   {0x2028, 0x202e},	{0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},	{0xfeff, 0xfeff},   {0xffa0, 0xffa0},	{0xfff0, 0xfffb},   {0x110bd, 0x110bd},
+    {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+static bool
+utf8_is_hidden(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof hidden_characters / sizeof hidden_characters[0]; i++)
+		if (code <= hidden_characters[i].last)
+			return code >= hidden_characters[i].first;
+	return false;
+}
+
+/* Decodes a valid sequence of `n` bytes, 2 to 4. */
+static uint32_t
+utf8_decode(const uint8_t *s, size_t n)
+{
+	uint32_t code = s[0] & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | (s[i] & 0x3f);
+	return code;
+}
+
+/* One UTF-16 unit. */
+static char *
+put_json_unit(char *at, uint32_t unit)
+{
+	const uint8_t bytes[2] = {(uint8_t)(unit >> 8), (uint8_t)unit};
+
+	at = PUT(at, "\\u");
+	return put_hex_bytes(at, bytes, 2);
+}
+
+/* Writes a character that is valid UTF-8 of `n` bytes. */
+static char *
+put_json_utf8(char *at, const uint8_t *s, size_t n)
+{
+	uint32_t code = utf8_decode(s, n);
+
+	if (!utf8_is_hidden(code)) {
+		memcpy(at, s, n);
+		return at + n;
+	}
+	if (code < 0x10000)
+		return put_json_unit(at, code);
+	at = put_json_unit(at, 0xd800 + ((code - 0x10000) >> 10));
+	return put_json_unit(at, 0xdc00 + (code & 0x3ff));
+}
+
+static char *
+put_json_byte(char *at, uint8_t byte)
+{
+	switch (byte) {
+	case '"':
+		return PUT(at, "\\\"");
+	case '\\':
+		return PUT(at, "\\\\");
+	case '\n':
+		return PUT(at, "\\n");
+	case '\t':
+		return PUT(at, "\\t");
+	case '\r':
+		return PUT(at, "\\r");
+	default:
+		at = PUT(at, "\\u00");
+		return put_hex_bytes(at, &byte, 1);
+	}
+}
+
+char *
+put_json_character(char *at, const uint8_t *s, size_t size, size_t *length)
+{
+	size_t n = *s >= 0x80 ? utf8_length(s, size) : 0;
+
+	*length = n > 0 ? n : 1;
+	return n > 0 ? put_json_utf8(at, s, n) : put_json_byte(at, *s);
+}
+
+char *
+put_json_text(char *at, const char *text, size_t size)
+{
+	const uint8_t *s = (const uint8_t *)text;
+	size_t i = format_copy_printable(at, s, size, '"', '\\');
+
+	at += i;
+	while (i < size && s[i] != '\0') {
+		size_t n;
+
+		if (s[i] >= ' ' && s[i] <= '~' && s[i] != '"' && s[i] != '\\') {
+			*at++ = (char)s[i++];
+			continue;
+		}
+		at = put_json_character(at, s + i, size - i, &n);
+		i += n;
+	}
+	return at;
+}
