@@ -64,6 +64,10 @@ void ring_free(struct ring *ring);
 size_t ring_memory_size(const struct ring_limits *limits); /* all of it: the ring and its links */
 struct ring_counters ring_counters(const struct ring *ring);
 
+/* Adds the link types of the frames in the ring, and perhaps of earlier ones, to `types`, which has `count` different
+ * ones and space for `most`.  Returns their new number. */
+unsigned ring_add_link_types(const struct ring *ring, int *types, unsigned count, unsigned most);
+
 /* ------------------------------------------------------------------------------------------------------ adding */
 
 /* Sets the table of the flows that are passed below, and what finds the owners of their ends for notes (NULL: owners

@@ -20,6 +20,8 @@ netobsctl_SOURCES = \
 	%D%/write.h \
 	%D%/write_client.c \
 	%D%/write_client.h \
+	%D%/write_filter.c \
+	%D%/write_filter.h \
 	%D%/write_on.c \
 	%D%/write_on.h \
 	%D%/write_on_directory.c \
@@ -30,4 +32,4 @@ netobsctl_SOURCES = \
 	%D%/write_on_settings.h \
 	%D%/write_on_writer.c \
 	%D%/write_on_writer.h
-netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(ZSTD_LIBS)
+netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(ZSTD_LIBS) $(PCAP_LIBS)

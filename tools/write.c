@@ -10,6 +10,7 @@
 
 #include "tools/control_client.h"
 #include "tools/write_client.h"
+#include "tools/write_filter.h"
 #include "tools/write_on_settings.h"
 
 struct write_arguments {
@@ -40,6 +41,29 @@ write_has_blank(const char *value)
 	return value != NULL && (*value == '\0' || strpbrk(value, " \t") != NULL);
 }
 
+/* Compiles the filter, if there is one, into the request.  False with a message printed. */
+static bool
+write_set_filter(struct write_request *request, char **words, int count)
+{
+	struct write_arguments filter = {.used = 0};
+	static char programs[WRITE_FILTER_MAX];
+	char error[WRITE_FILTER_ERROR_MAX];
+
+	for (int i = 0; i < count; i++)
+		write_add_word(&filter, "", words[i]);
+	if (filter.too_long) {
+		client_log_error("the filter is too long", NULL);
+		return false;
+	}
+	if (filter.used == 0)
+		return true;
+	request->programs = programs;
+	if (write_filter_compile(request->socket, filter.text, programs, error))
+		return true;
+	client_log_error(error, NULL);
+	return false;
+}
+
 int
 write_run(const char *socket, char **words, int count, const struct write_options *options)
 {
@@ -59,10 +83,10 @@ write_run(const char *socket, char **words, int count, const struct write_option
 	write_add_word(&arguments, "--format=", options->format);
 	write_add_word(&arguments, "--cid=", options->cid);
 	write_add_word(&arguments, "--last=", options->last);
-	for (int i = 0; i < count; i++)
-		write_add_word(&arguments, "", words[i]);
 	if (arguments.too_long)
 		return client_log_error("the command is too long", NULL);
+	if (!write_set_filter(&request, words, count))
+		return EXIT_FAILURE;
 	if (!write_client_run(&request, &written, error, sizeof error))
 		return client_log_error(error, request.most_bytes == 0 && written.bytes > WRITE_SIZE_MAX
 						   ? "--max-size allows more"

@@ -16,6 +16,7 @@
 struct write_request {
 	const char *socket;    /* path of the control socket */
 	const char *arguments; /* of the request "write", such as "--cid=42 --format=pcapng" */
+	const char *programs;  /* the filter, as write_filter_compile() has made it; NULL: all frames */
 	const char *path;      /* "-": standard output */
 	uint64_t most_bytes;   /* the file is not made larger: an error; 0: WRITE_SIZE_MAX */
 };

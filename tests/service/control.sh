@@ -73,6 +73,8 @@ done <"$tmp/requests" 3<"$tmp/replies"
 ctl connection 4000000000 2>"$tmp/message"
 is "a connection that is not there" "$?:$(cat "$tmp/message")" "1:netobsctl: there is no connection 4000000000"
 is "oversize" "$(head -c 100000 /dev/zero | tr '\0' a | python3 "$client" raw "$socket")" \
+	"error the request is longer than 65536 bytes"
+is "oversize, but for a filter" "$({ head -c 5000 /dev/zero | tr '\0' a && echo; } | python3 "$client" raw "$socket")" \
 	"error the request is longer than 4096 bytes"
 is "garbage" "$(printf '\377\1\2status\n' | python3 "$client" raw "$socket")" "error the request is not plain text"
 is "many words" "$(yes a | head -n 100 | paste -s -d ' ' | python3 "$client" raw "$socket")" \
