@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/json.h"
 
-#include <stdbool.h>
-
-#include "base/format.h"
+#include <assert.h>
+#include <string.h>
 
 static inline bool
 utf8_is_continuation(uint8_t byte)
@@ -139,4 +138,148 @@ put_json_text(char *at, const char *text, size_t size)
 		i += n;
 	}
 	return at;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- members */
+
+/* Bytes of a string that are converted at once. */
+#define PIECE_MAX 64
+
+/* The length of the next piece of a text.  No character of UTF-8 is divided. */
+static size_t
+json_piece(const char *text, size_t size)
+{
+	size_t length = strnlen(text, size < PIECE_MAX ? size : PIECE_MAX), first = length;
+
+	/* A character has at most three bytes after its first. */
+	while (length == PIECE_MAX && first + 4 > length && ((unsigned char)text[first] & 0xc0) == 0x80)
+		first--;
+	return first + 4 > length ? first : length;
+}
+
+/* Writes a comma if one is needed, the key, and the first byte of a value. */
+static void
+json_begin_value(struct json *json, const char *name, char first)
+{
+	char start[JSON_NAME_MAX + 8] = ",", *at = start + 1, *from = json->separate ? start : at;
+
+	if (name != NULL) {
+		assert(strlen(name) <= JSON_NAME_MAX);
+		at = put_json_key(start, ',', name);
+	}
+	if (first != '\0')
+		*at++ = first;
+	json->write(json->to, from, (size_t)(at - from));
+	json->separate = true;
+}
+
+static void
+json_file_write(void *to, const char *bytes, size_t length)
+{
+	(void)fwrite(bytes, 1, length, to);
+}
+
+struct json
+json_to_file(FILE *file)
+{
+	return (struct json){.write = json_file_write, .to = file};
+}
+
+void
+json_begin_object(struct json *json, const char *name)
+{
+	json_begin_value(json, name, '{');
+	json->separate = false;
+}
+
+void
+json_begin_array(struct json *json, const char *name)
+{
+	json_begin_value(json, name, '[');
+	json->separate = false;
+}
+
+void
+json_end_object(struct json *json)
+{
+	json->write(json->to, "}", 1);
+	json->separate = true;
+}
+
+void
+json_end_array(struct json *json)
+{
+	json->write(json->to, "]", 1);
+	json->separate = true;
+}
+
+void
+json_end_line(struct json *json)
+{
+	json->write(json->to, "}\n", 2);
+	json->separate = false;
+}
+
+void
+json_break_line(struct json *json)
+{
+	if (json->separate)
+		json->write(json->to, ",", 1);
+	json->write(json->to, "\n", 1);
+	json->separate = false;
+}
+
+void
+json_add_text(struct json *json, const char *name, const char *text, size_t size)
+{
+	char piece[PIECE_MAX * JSON_BYTE_MAX + 8];
+	size_t length;
+
+	json_begin_value(json, name, '"');
+	for (; (length = json_piece(text, size)) > 0; text += length, size -= length)
+		json->write(json->to, piece, (size_t)(put_json_text(piece, text, length) - piece));
+	json->write(json->to, "\"", 1);
+}
+
+void
+json_add_string(struct json *json, const char *name, const char *string)
+{
+	json_add_text(json, name, string, strlen(string));
+}
+
+void
+json_add_literal(struct json *json, const char *name, const char *literal)
+{
+	json_begin_value(json, name, '\0');
+	json->write(json->to, literal, strlen(literal));
+}
+
+void
+json_add_unsigned(struct json *json, const char *name, uint64_t number)
+{
+	char digits[FORMAT_NUMBER_MAX];
+
+	json_begin_value(json, name, '\0');
+	json->write(json->to, digits, (size_t)(put_u64(digits, number) - digits));
+}
+
+void
+json_add_signed(struct json *json, const char *name, int64_t number)
+{
+	char digits[FORMAT_NUMBER_MAX];
+
+	json_begin_value(json, name, '\0');
+	json->write(json->to, digits, (size_t)(put_i64(digits, number) - digits));
+}
+
+void
+json_add_bool(struct json *json, const char *name, bool value)
+{
+	json_add_literal(json, name, value ? "true" : "false");
+}
+
+void
+json_add_null(struct json *json, const char *name)
+{
+	json_add_literal(json, name, "null");
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes JSON into a buffer that the caller guarantees to be large enough, as base/format.h does for plain text.
+ * Writes JSON: members one by one to any output (struct json), or, where a line has a hundred fields and its keys are
+ * prepared, into a buffer that the caller guarantees to be large enough, as base/format.h does for plain text.
  */
 #ifndef NETOBS_BASE_JSON_H
 #define NETOBS_BASE_JSON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "base/format.h"
 
 /* Most bytes written for one byte of text: \u00ff. */
 #define JSON_BYTE_MAX 6
@@ -19,5 +24,73 @@ char *put_json_text(char *at, const char *text, size_t size);
 /* Writes the character of UTF-8, or the invalid byte, at the start of a text of `size` bytes, escaped except if it is
  * shown.  `*length` is its number of bytes. */
 char *put_json_character(char *at, const uint8_t *s, size_t size, size_t *length);
+
+/* Writes a text of at most `size` bytes up to its NUL, in quotes. */
+static inline char *
+put_json_string(char *at, const char *text, size_t size)
+{
+	*at++ = '"';
+	at = put_json_text(at, text, size);
+	*at++ = '"';
+	return at;
+}
+
+/* Writes a string that needs no escaping, in quotes. */
+static inline char *
+put_json_name(char *at, const char *name)
+{
+	*at++ = '"';
+	at = put_string(at, name);
+	*at++ = '"';
+	return at;
+}
+
+/* Writes the key of a member behind `before`: the brace of its object, or a comma.  `name` needs no escaping. */
+static inline char *
+put_json_key(char *at, char before, const char *name)
+{
+	*at++ = before;
+	*at++ = '"';
+	at = put_string(at, name);
+	return PUT(at, "\":");
+}
+
+/* Longest name of a member of struct json. */
+#define JSON_NAME_MAX 64
+
+/* Writes values, with commas where they are needed.  It has no memory: what is written cannot be changed. */
+struct json {
+	void (*write)(void *to, const char *bytes, size_t length);
+	void *to;
+	bool separate; /* a comma stands in front of the next value */
+};
+
+/* Writes to a stream, whose errors are those of ferror(). */
+struct json json_to_file(FILE *file);
+
+/* Begin an object or an array; json_end_object() or json_end_array() ends it.  `name`, here and below, is the name of
+ * the member, which needs no escaping; NULL in an array or for a whole line. */
+void json_begin_object(struct json *json, const char *name);
+void json_begin_array(struct json *json, const char *name);
+void json_end_object(struct json *json);
+void json_end_array(struct json *json);
+
+/* Ends the object that is a line. */
+void json_end_line(struct json *json);
+
+/* Begins a new line in front of the next value of an array. */
+void json_break_line(struct json *json);
+
+void json_add_string(struct json *json, const char *name, const char *string);
+void json_add_unsigned(struct json *json, const char *name, uint64_t number);
+void json_add_signed(struct json *json, const char *name, int64_t number);
+void json_add_bool(struct json *json, const char *name, bool value);
+void json_add_null(struct json *json, const char *name);
+
+/* A text of at most `size` bytes up to its NUL. */
+void json_add_text(struct json *json, const char *name, const char *text, size_t size);
+
+/* A number as text, which is JSON already. */
+void json_add_literal(struct json *json, const char *name, const char *literal);
 
 #endif

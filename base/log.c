@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/log.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -103,7 +104,7 @@ log_write(enum log_level level, const char *format, ...)
 	log_escape_line(text, line);
 	if (getenv("JOURNAL_STREAM") != NULL)
 		snprintf(priority, sizeof priority, "<%d>", (int)level);
-	length = snprintf(message, sizeof message, "%snetobsd: %s\n", priority, line);
+	length = snprintf(message, sizeof message, "%s%.23s: %s\n", priority, program_invocation_short_name, line);
 	log_write_text(message, (size_t)length);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages for the user, on standard error: one line each, "netobsd: ...".  Under systemd (JOURNAL_STREAM is set) each
- * line begins with its priority, as in sd-daemon(3).  Bytes that are not printable ASCII are written as \xNN, so that
- * a file name or an interface name cannot manipulate a terminal.  A line is dropped if standard error is full.  While
- * netobsd runs, no call can flood the log: see log_limit.h. */
+/* Messages for the user, on standard error: one line each, "netobsd: ...", with program_invocation_short_name, which
+ * main() sets.  Under systemd (JOURNAL_STREAM is set) each line begins with its priority, as in sd-daemon(3).  Bytes
+ * that are not printable ASCII are written as \xNN, so that a file name or an interface name cannot manipulate a
+ * terminal.  A line is dropped if standard error is full.  While netobsd runs, no call can flood the log: see
+ * log_limit.h. */
 #ifndef NETOBS_BASE_LOG_H
 #define NETOBS_BASE_LOG_H
 

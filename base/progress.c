@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/progress.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,8 +85,8 @@ progress_draw(struct progress *progress, uint64_t frames, uint64_t done, uint64_
 		snprintf(percent, sizeof percent, "%u %%, ",
 			 done < total ? (unsigned)(100.0 * (double)done / (double)total) : 100);
 	/* Without automatic wrapping, so that the line stays one line on a narrow terminal. */
-	length = snprintf(text, sizeof text, "%s\033[?7lnetobsd: %s%llu frames, %s frames/s\033[?7h", erase, percent,
-			  (unsigned long long)frames, rate);
+	length = snprintf(text, sizeof text, "%s\033[?7l%.23s: %s%llu frames, %s frames/s\033[?7h", erase,
+			  program_invocation_short_name, percent, (unsigned long long)frames, rate);
 	if (output_write_within(output_fd(OUTPUT_STDERR), text, (size_t)length, 0) > 0)
 		atomic_store_explicit(&shown, true, memory_order_relaxed);
 	progress->next_ns = now + PROGRESS_INTERVAL_NS;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
+
 struct text_buffer {
 	char *bytes; /* buffer of `size` bytes, owned by the caller */
 	size_t size;
@@ -21,8 +23,8 @@ void text_add_format(struct text_buffer *text, const char *format, ...) __attrib
 void text_add_bytes(struct text_buffer *text, const char *bytes, size_t length);
 void text_add_number(struct text_buffer *text, uint64_t number);
 
-/* Appends a JSON string with its quotes, like put_json_text(). */
-void text_add_json(struct text_buffer *text, const char *string);
+/* Appends JSON: each part of a member as a whole, or not. */
+struct json text_json(struct text_buffer *text);
 
 /* Appends for a terminal, like put_plain_text(). */
 void text_add_escaped(struct text_buffer *text, const char *string);

@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/log_debug.h"
 #include "dissect/dissect.h"
-#include "formulas/match/filter_size.h"
 #include "base/unit_clause.h"
+#include "formulas/match/filter_text.h"
 
 bool
 capture_check_link_type(int dlt, const char *name)

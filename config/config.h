@@ -64,8 +64,6 @@ struct config {
 	bool promiscuous, immediate;
 	uint64_t from, to;    /* replay: window of packet time, ns since the epoch; 0: no limit */
 	uint64_t lead_in;     /* replay: time before the window in which packets are observed but no probe fires, ns */
-	uint32_t split;	      /* captures to write instead of a replay; 0: replay */
-	const char *write_prefix; /* prefix of their names */
 	double replay_speed; /* replay speed, 1.0 as recorded; 0 as fast as possible */
 	bool on_demand;	     /* capture only while a tracer is attached */
 	bool wait_tracer;

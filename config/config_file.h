@@ -9,9 +9,10 @@
  *    parses them.
  *  - A repeated setting overwrites the first: refused.
  *  - cfg_parse() opens the file itself and expands "~": the file is opened here, and must be a plain one.
- *  - A comment's line is counted more than once, so that later line numbers are wrong: config_text.c blanks all
+ *  - A comment's line is counted more than once, so that later line numbers are wrong: config_text_read() blanks all
  *    comments.
- *  - For a file that ends inside quotes its scanner may write to standard output: config_text.c refuses such a file.
+ *  - For a file that ends inside quotes its scanner may write to standard output: config_text_read() refuses such a
+ *    file.
  *  - Callbacks have no context.
  */
 #ifndef NETOBS_CONFIG_CONFIG_FILE_H

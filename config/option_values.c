@@ -14,12 +14,11 @@
 #include "config/options.h"
 #include "flight/format/capture_writer.h"
 #include "formulas/formula.h"
-#include "formulas/match/filter_size.h"
 #include "base/unit_clause.h"
+#include "formulas/match/filter_text.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
 #include "records/record_fields.h"
-#include "records/record_filter.h"
 
 static void *
 option_field(struct config *config, const struct option_row *row)

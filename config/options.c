@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "config/options.h"
 
-#include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "config/config_file.h"
-#include "config/config_print.h"
 #include "probes/nearest.h"
 
 #define FIELD(member) .config_offset = offsetof(struct config, member)
@@ -36,12 +34,6 @@ const struct option_row options_table[] = {
 	{.name = "lead-in", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_seconds,
 	 .argument = "SECONDS", SECONDS(0, UNITS_YEAR), FIELD(lead_in),
 	 .help = "follow connections from SECONDS before --from on"},
-	{.name = "split", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_uint32,
-	 .argument = "NUMBER", .min = 1, .max = 9999, FIELD(split),
-	 .help = "write the frames to NUMBER captures, each connection whole in one of them, and exit"},
-	{.name = "prefix", .short_name = 'w', .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_string,
-	 .argument = "PREFIX", FIELD(write_prefix),
-	 .help = "the captures of --split are PREFIX-0001-of-0007.pcapng and so on"},
 	{.name = "wait-tracer", .group = GROUP_INPUT, .scope = OPTION_FOR_ALL, .kind = &value_wait_tracer,
 	 .argument = "SECONDS", .optional = true, SECONDS(UNITS_SECOND / 1000, UNITS_YEAR),
 	 .help = "start reading when a tracer has enabled its probes, or after SECONDS"},
@@ -271,9 +263,9 @@ const struct option_row options_table[] = {
 };
 /* clang-format on */
 
-#define ROWS (sizeof options_table / sizeof options_table[0])
+const size_t options_table_rows = sizeof options_table / sizeof options_table[0];
 
-const size_t options_table_rows = ROWS;
+_Static_assert(sizeof options_table / sizeof options_table[0] <= OPTIONS_ROWS_MAX, "there is room for all options");
 
 bool
 config_set_defaults(struct config *config)
@@ -333,7 +325,7 @@ options_strdup(struct config *config, const char *text)
 const struct option_row *
 options_find_setting(const char *name)
 {
-	for (size_t i = 0; i < ROWS; i++)
+	for (size_t i = 0; i < options_table_rows; i++)
 		if (options_table[i].source != OPTION_COMMAND_LINE && strcmp(options_table[i].name, name) == 0)
 			return &options_table[i];
 	return NULL;
@@ -354,366 +346,147 @@ options_values_equal(const struct option_row *row, const struct config *a, const
 	}
 }
 
-/* Builds the tables for getopt_long().  A row's value is 256 + its index; short options have the value of their
- * letter. */
-static void
-options_make_getopt_tables(struct option *longs, char *shorts)
-{
-	*shorts++ = ':'; /* getopt_long() then distinguishes a missing value from an unknown option */
-	for (size_t i = 0; i < ROWS; i++) {
-		const struct option_row *row = &options_table[i];
-		int has = row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
+#define HELP_COLUMN 34
+#define HELP_WIDTH  80
 
-		if (row->source == OPTION_CONFIG_FILE)
-			continue;
-		*longs++ = (struct option){.name = row->name, .has_arg = has, .val = 256 + (int)i};
-		if (row->short_name == 0)
-			continue;
-		*shorts++ = row->short_name;
-		if (has == required_argument)
-			*shorts++ = ':';
+const char *const option_group_titles[GROUP_COUNT] = {
+    [GROUP_INPUT] = "Input",   [GROUP_VIEW] = "Point of view", [GROUP_OUTPUT] = "Output",
+    [GROUP_LIMITS] = "Limits", [GROUP_GENERAL] = "General",
+};
+
+/* Prints words, the first one at `column`, and begins a line at HELP_COLUMN before a word that does not fit. */
+static void
+help_print_wrapped(FILE *to, int column, const char *words)
+{
+	bool first = true;
+
+	while (*words != '\0') {
+		int length = (int)strcspn(words, " ");
+
+		if (!first && column + 1 + length > HELP_WIDTH) {
+			fprintf(to, "\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		} else if (!first) {
+			fputc(' ', to);
+			column++;
+		}
+		fprintf(to, "%.*s", length, words);
+		column += length;
+		words += length + (words[length] == ' ');
+		first = false;
 	}
-	*longs = (struct option){0};
-	*shorts = '\0';
+	fputc('\n', to);
 }
 
-static const struct option_row *
-options_find_by_value(int value)
-{
-	if (value >= 256 && value < 256 + (int)ROWS)
-		return &options_table[value - 256];
-	for (size_t i = 0; i < ROWS; i++)
-		if (options_table[i].short_name != 0 && options_table[i].short_name == value)
-			return &options_table[i];
-	return NULL;
-}
-
-/* Logs what '?' from getopt_long() means: an unknown or ambiguous option, or a value for an option that takes none. */
 static void
-options_log_unknown(char **argv)
+help_print_row(FILE *to, const struct option_row *row, const struct config *defaults)
 {
-	const struct option_row *row = optopt != 0 ? options_find_by_value(optopt) : NULL;
-	char hint[NEAREST_HINT_MAX];
+	char letter[5] = "    ", value[64] = "", buffer[OPTIONS_VALUE_MAX], words[OPTIONS_VALUE_MAX + 256];
+	const char *default_value = row->kind->toggle ? NULL : row->kind->get(defaults, row, 0, buffer);
+	int width;
 
-	if (row != NULL)
-		log_error("--%s takes no value", row->name);
-	else if (optopt != 0)
-		log_error("unknown option -%c; netobsd --help lists the options", optopt);
-	else if (strncmp(argv[optind - 1], "--record", strlen("--record")) == 0 &&
-		 strchr("=", argv[optind - 1][strlen("--record")]) != NULL)
-		log_error("unknown option --record: use --write NAME=FILE");
+	if (row->short_name != 0)
+		snprintf(letter, sizeof letter, "-%c, ", row->short_name);
+	if (row->argument != NULL)
+		snprintf(value, sizeof value, row->optional ? "[=%s]" : " %s", row->argument);
+	width = fprintf(to, "  %s--%s%s", letter, row->name, value);
+	width += fprintf(to, "%*s", width < HELP_COLUMN - 1 ? HELP_COLUMN - width : 1, "");
+	if (default_value != NULL)
+		snprintf(words, sizeof words, "%s (%s)", row->help, default_value);
 	else
-		log_error("unknown or ambiguous option %s%s; netobsd --help lists the options", argv[optind - 1],
-			  options_hint(argv[optind - 1] + 2, strcspn(argv[optind - 1] + 2, "="), false, hint));
+		snprintf(words, sizeof words, "%s", row->help);
+	help_print_wrapped(to, width, words);
 }
 
-/* Joins the arguments behind the options into the filter. */
-static bool
-options_join_filter(int argc, char **argv, struct config *config)
+void
+options_print_help(FILE *to)
 {
-	size_t length = 1;
-	char *joined, *at;
+	struct config defaults;
 
-	for (int i = optind; i < argc; i++)
-		length += strlen(argv[i]) + 1;
-	joined = at = malloc(length);
-	if (joined != NULL) {
-		for (int i = optind; i < argc; i++) {
-			at = stpcpy(at, argv[i]);
-			if (i + 1 < argc)
-				*at++ = ' ';
-		}
-		*at = '\0';
-		config->filter = options_strdup(config, joined);
-		free(joined);
+	if (!config_set_defaults(&defaults)) {
+		config_free(&defaults);
+		return;
 	}
-	if (joined == NULL || config->filter == NULL)
-		log_error("out of memory");
-	return config->filter != NULL;
+	fputs("Usage: netobsd -i IFACE... [OPTION...] [FILTER]   observe interfaces\n"
+	      "       netobsd -r FILE... [OPTION...] [FILTER]    replay captures\n"
+	      "FILTER is a pcap-filter(7) expression.  Defaults are in parentheses.\n",
+	      to);
+	for (unsigned group = 0; group < GROUP_COUNT; group++) {
+		fprintf(to, "\n%s:\n", option_group_titles[group]);
+		for (size_t i = 0; i < options_table_rows; i++)
+			if (options_table[i].group == group && options_table[i].source != OPTION_CONFIG_FILE)
+				help_print_row(to, &options_table[i], &defaults);
+	}
+	fputs("\nExit status: 0 success, 1 failure, 2 damaged capture file, 3 frames were\n"
+	      "dropped (--strict).\n"
+	      "See netobsd(8) for details and netobs(7) for the probes.\n",
+	      to);
+	config_free(&defaults);
 }
 
-/* Rejects options for one kind of input that were given with the other. */
-static bool
-options_check_scope(const struct config *config, const bool given[ROWS])
+const char *
+options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_HINT_MAX])
 {
-	enum options_scope wrong = config->interface_names[0] != NULL ? OPTION_FOR_FILES : OPTION_FOR_LIVE;
+	struct nearest nearest;
 
-	for (size_t i = 0; i < ROWS; i++) {
-		if (given[i] && options_table[i].scope == wrong) {
-			log_error("--%s is for %s", options_table[i].name,
-				  wrong == OPTION_FOR_LIVE ? "interfaces (-i), not for files"
-							   : "files (-r), not for interfaces");
-			return false;
-		}
+	nearest_begin(&nearest, name, length);
+	for (size_t i = 0; i < options_table_rows; i++)
+		if (options_table[i].source != (settings ? OPTION_COMMAND_LINE : OPTION_CONFIG_FILE))
+			nearest_consider(&nearest, options_table[i].name);
+	return nearest_hint(&nearest, settings ? "" : "--", hint);
+}
+
+/* Writes a string in double quotes, escaping what libconfuse would interpret: quotes, escapes and ${ENVIRONMENT}. */
+static void
+config_print_quoted(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (; *text != '\0'; text++) {
+		if (strchr("\"\\$", *text) != NULL)
+			fputc('\\', to);
+		fputc(*text, to);
 	}
+	fputc('"', to);
+}
+
+/* Numbers, times, sizes, true and false are written without quotes. */
+static void
+config_print_value(FILE *to, const struct option_row *row, const char *value)
+{
+	if (row->kind->toggle || row->max > row->min || row->quantity.max > 0)
+		fputs(value, to);
+	else
+		config_print_quoted(to, value);
+}
+
+bool
+config_print_row(FILE *to, const struct option_row *row, const struct config *config)
+{
+	char buffer[OPTIONS_VALUE_MAX];
+	const char *value = row->kind->get(config, row, 0, buffer);
+
+	if (value == NULL)
+		return false;
+	fprintf(to, "%s = %s", row->name, row->kind->list ? "{" : "");
+	for (size_t i = 0; (value = row->kind->get(config, row, i, buffer)) != NULL; i++) {
+		if (i > 0)
+			fputs(", ", to);
+		config_print_value(to, row, value);
+	}
+	fputs(row->kind->list ? "}" : "", to);
 	return true;
 }
 
-static bool
-options_check_standard_input(const struct config *config)
+void
+config_print(FILE *to, const struct config *config)
 {
-	unsigned times = 0;
-
-	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
-		times += strcmp(config->capture_paths[i], "-") == 0;
-	if (times > 1)
-		log_error("standard input (-r -) can be read only once");
-	return times <= 1;
-}
-
-static bool
-options_check_print(const struct config *config)
-{
-	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes &&
-	    !config->records) {
-		log_error("--format needs --print, --records or --list-probes");
-		return false;
-	}
-	if (config->print_fields != NULL && config->print == PRINT_OFF) {
-		log_error("--print-fields needs --print");
-		return false;
-	}
-	return true;
-}
-
-static bool
-options_check_records(const struct config *config)
-{
-	const char *without = config->records_where != NULL    ? "where"
-			      : config->records_fields != NULL ? "fields"
-			      : config->records_sort != NULL   ? "sort"
-			      : config->records_limit != 0     ? "limit"
-							       : NULL;
-
-	if (config->records && config->records_path == NULL && config->print != PRINT_OFF) {
-		log_error("--print and --records cannot both write to standard output: give a file, --records=FILE");
-		return false;
-	}
-	if (config->records || without == NULL)
-		return true;
-	log_error("--records-%s needs --records", without);
-	return false;
-}
-
-/* Whether the command line contains an option. */
-static bool
-options_are_given(const bool given[ROWS], const char *name)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		if (strcmp(options_table[i].name, name) == 0)
-			return given[i];
-	return false;
-}
-
-/* Checks --split, which replaces a replay. */
-static bool
-options_check_split(const struct config *config, const bool given[ROWS])
-{
-	static const char *const excluded[] = {"print", "records", "pace", "wait-tracer", "wait-probes",
-					       "from", "to", "lead-in", "write"};
-
-	if (config->split == 0 && config->write_prefix != NULL) {
-		log_error("-w needs --split");
-		return false;
-	}
-	if (config->split == 0)
-		return true;
-	if (config->write_prefix == NULL) {
-		log_error("--split needs -w PREFIX, for the names of the captures");
-		return false;
-	}
-	for (size_t i = 0; i < sizeof excluded / sizeof excluded[0]; i++) {
-		if (options_are_given(given, excluded[i])) {
-			log_error("--split only writes captures: --%s is for their replay", excluded[i]);
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool
-options_check_writes(const struct config *config, const bool given[ROWS])
-{
-	if (config->writes[0] == NULL) {
-		if (options_are_given(given, "write-format"))
-			log_error("--write-format needs --write");
-		return !options_are_given(given, "write-format");
-	}
-	if (config->interface_names[0] != NULL) {
-		log_error("--write is for files (-r): netobsctl write --on writes connections of interfaces");
-		return false;
-	}
-	return true;
-}
-
-static bool
-options_check_flight(const struct config *config)
-{
-	if (config->flight_memory == 0 && (config->flight_snap != 0 || config->flight_bytes != 0)) {
-		log_error("--flight-%s needs --flight-memory", config->flight_snap != 0 ? "snap" : "bytes");
-		return false;
-	}
-	return true;
-}
-
-static bool
-options_check_window(const struct config *config, const bool given[ROWS])
-{
-	if (options_are_given(given, "to") && config->to <= config->from) {
-		log_error("--to must be later than --from");
-		return false;
-	}
-	if (options_are_given(given, "lead-in") && !options_are_given(given, "from")) {
-		log_error("--lead-in needs --from");
-		return false;
-	}
-	return true;
-}
-
-/* Checks options against each other. */
-static bool
-options_check_combination(struct config *config, const bool given[ROWS])
-{
-	bool live = config->interface_names[0] != NULL, files = config->capture_paths[0] != NULL;
-
-	if (config->list_engine && !config->list_probes) {
-		log_error("--engine needs --list-probes");
-		return false;
-	}
-	if (!options_check_print(config) || !options_check_records(config))
-		return false;
-	config->records_format = config->list_format;
-	if (config->list_format == PRINT_OFF)
-		config->list_format = PRINT_TEXT;
-	if (config->print != PRINT_OFF)
-		config->print = config->list_format;
-	if (config->snaplen == 0)
-		config->snaplen = 262144;
-	if (config->list_probes || config->print_config || config->install_formulas != NULL)
-		return true;
-	if (live && files) {
-		log_error("either interfaces (-i) or files (-r) can be observed, not both");
-		return false;
-	}
-	if (!live && !files) {
-		log_error("nothing to observe: give an interface (-i IFACE) or a capture file (-r FILE); "
-			  "see netobsd --help");
-		return false;
-	}
-	return options_check_writes(config, given) && options_check_scope(config, given) &&
-	       options_check_standard_input(config) &&
-	       options_check_split(config, given) && options_check_window(config, given) &&
-	       options_check_flight(config);
-}
-
-/* Checks the values of the command line that may depend on others, or on the file. */
-static bool
-options_check_values(const struct config *config, const bool given[ROWS])
-{
-	char error[256], buffer[OPTIONS_VALUE_MAX];
-	const char *value;
-
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (!given[i] || row->kind->check == NULL || row->kind->check(config, row, error, sizeof error))
+		if (row->source == OPTION_COMMAND_LINE)
 			continue;
-		if (row->kind->list || (value = row->kind->get(config, row, 0, buffer)) == NULL)
-			log_error("--%s: %s", row->name, error);
-		else
-			log_error("--%s %s: %s", row->name, value, error);
-		return false;
+		if (!config_print_row(to, row, config))
+			fprintf(to, "# %s is not set", row->name);
+		fputc('\n', to);
 	}
-	return true;
-}
-
-/* Applies one option.  OPTIONS_RUN: continue. */
-static enum options_result
-options_apply_row(const struct option_row *row, struct config *config)
-{
-	const char *value = optarg != NULL ? optarg : "";
-	char error[256];
-
-	if (row->action == ACTION_VERSION)
-		return OPTIONS_VERSION;
-	if (row->action == ACTION_HELP) {
-		options_print_help(stdout);
-		return OPTIONS_DONE;
-	}
-	if (row->kind->set(config, row, optarg, error, sizeof error))
-		return OPTIONS_RUN;
-	log_error("--%s%s%s: %s", row->name, *value != '\0' ? " " : "", value, error);
-	return OPTIONS_INVALID;
-}
-
-/* Parses the command line and marks the rows that it contains in `given`. */
-static enum options_result
-options_parse_command_line(int argc, char **argv, struct config *config, bool given[ROWS])
-{
-	struct option longs[ROWS + 1];
-	char shorts[2 * ROWS + 2];
-	int value;
-
-	options_make_getopt_tables(longs, shorts);
-	opterr = 0; /* netobsd prints its own messages */
-	optind = 0; /* restart getopt, also for a second parse */
-	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_row *row = options_find_by_value(value == ':' ? optopt : value);
-		enum options_result result;
-
-		if (value == '?' || row == NULL) {
-			options_log_unknown(argv);
-			return OPTIONS_INVALID;
-		}
-		if (value == ':') {
-			log_error("--%s needs a value: %s", row->name, row->argument);
-			return OPTIONS_INVALID;
-		}
-		result = options_apply_row(row, config);
-		if (result != OPTIONS_RUN)
-			return result;
-		given[row - options_table] = true;
-	}
-	if (optind == argc)
-		return OPTIONS_RUN;
-	given[options_find_setting("filter") - options_table] = true;
-	return options_join_filter(argc, argv, config) ? OPTIONS_RUN : OPTIONS_INVALID;
-}
-
-/* Reads the file for options that the command line does not set.  Files to replay replace the interfaces configured for
- * the service. */
-static bool
-options_read_config_file(struct config *config, const bool given[ROWS])
-{
-	bool overridden[ROWS];
-
-	if (config->config_path == NULL)
-		return true;
-	memcpy(overridden, given, sizeof overridden);
-	if (config->capture_paths[0] != NULL)
-		overridden[options_find_setting("interface") - options_table] = true;
-	return config_file_read(config->config_path, config, overridden);
-}
-
-enum options_result
-options_parse(int argc, char **argv, struct config *config)
-{
-	bool given[ROWS] = {false};
-	enum options_result result;
-
-	if (!config_set_defaults(config)) {
-		log_error("out of memory");
-		return OPTIONS_INVALID;
-	}
-	config->argc = argc;
-	config->argv = argv;
-	result = options_parse_command_line(argc, argv, config, given);
-	if (result != OPTIONS_RUN)
-		return result;
-	if (!options_read_config_file(config, given) || !options_check_values(config, given) ||
-	    !options_check_combination(config, given))
-		return OPTIONS_INVALID;
-	if (config->print_config)
-		config_print(stdout, config);
-	return config->print_config || config->check_config ? OPTIONS_DONE : OPTIONS_RUN;
 }

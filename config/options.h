@@ -82,6 +82,9 @@ struct option_row {
 	const char *help;	    /* one sentence without its full stop */
 };
 
+/* Most rows of the table. */
+#define OPTIONS_ROWS_MAX 128
+
 extern const struct option_row options_table[];
 extern const size_t options_table_rows;
 
@@ -97,6 +100,13 @@ enum options_result {
 enum options_result options_parse(int argc, char **argv, struct config *config);
 void config_free(struct config *config);
 
+/* Sets an option of the table by its name, for a program with a command line of its own; `value` is NULL if there is
+ * none.  False, with a message logged, if the value is not valid. */
+bool options_set(struct config *config, const char *name, const char *value);
+
+/* False, with a message logged, if standard input is named twice. */
+bool options_check_standard_input(const struct config *config);
+
 /* Sets the defaults. */
 bool config_set_defaults(struct config *config);
 
@@ -110,10 +120,10 @@ const struct option_row *options_find_setting(const char *name);
 bool options_values_equal(const struct option_row *row, const struct config *a, const struct config *b);
 
 /* " (did you mean --NAME?)" for an unknown option, " (did you mean NAME?)" for an unknown setting; "" if no name is
- * near (options_help.c). */
+ * near. */
 const char *options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_HINT_MAX]);
 
-/* --help (options_help.c). */
+/* --help. */
 extern const char *const option_group_titles[GROUP_COUNT];
 void options_print_help(FILE *to);
 
@@ -124,5 +134,12 @@ extern const struct option_kind value_flag, value_inverted_flag, value_string, v
     value_user, value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records,
     value_record_filter, value_write, value_capture_format, value_record_fields, value_record_order, value_print_fields,
     value_time;
+
+/* Writes one line for each setting that may appear in the file; a setting without a value becomes a comment.  Parsing
+ * the text gives the same settings. */
+void config_print(FILE *to, const struct config *config);
+
+/* Writes "name = value" without a newline; false, with nothing written, if the row has no value. */
+bool config_print_row(FILE *to, const struct option_row *row, const struct config *config);
 
 #endif

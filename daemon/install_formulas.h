@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "config/config.h"
-#include "formulas/slots/slot_file.h"
+#include "formulas/slots/slots.h"
 
 #define INSTALL_ERROR_MAX SLOT_ERROR_MAX
 

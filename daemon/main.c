@@ -16,10 +16,12 @@
 int
 main(int argc, char **argv)
 {
+	static char name[] = "netobsd"; /* also of a copy or link with another name */
 	struct config config;
 	enum options_result result;
 	int status = EXIT_STATUS_FAILED;
 
+	program_invocation_short_name = name;
 	descriptors_occupy_standard();
 	signal(SIGPIPE, SIG_IGN);
 	trusted_path_require(privileges_are_held(), geteuid());

@@ -32,7 +32,6 @@
 #include "daemon/record/record_output.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
-#include "daemon/split/split.h"
 #include "daemon/stats/stats.h"
 #include "daemon/stats/summary.h"
 #include "daemon/wait_tracer.h"
@@ -744,20 +743,6 @@ daemon_install_formulas(const struct config *config)
 }
 
 static enum exit_status
-daemon_split(const struct config *config)
-{
-	switch (split_run(config)) {
-	case INPUT_DONE:
-		return EXIT_STATUS_OK;
-	case INPUT_DAMAGED:
-		return EXIT_STATUS_DAMAGED;
-	case INPUT_FAILED:
-		break;
-	}
-	return EXIT_STATUS_FAILED;
-}
-
-static enum exit_status
 daemon_list_probes(const struct config *config)
 {
 	int error = config->list_engine ? probe_list_write_engine(STDOUT_FILENO, config->list_format)
@@ -782,8 +767,6 @@ daemon_run(struct config *config)
 	output_open();
 	log_debug_enable(config->debug_topics);
 	daemon_debug_settings(config);
-	if (config->split > 0)
-		return daemon_split(config);
 	if (daemon_start(&state)) {
 		result = workers_run(state.workers);
 		status = daemon_exit_status(&state, result);

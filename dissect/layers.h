@@ -137,7 +137,7 @@ void dissect_wlan(struct packet *packet);
 void dissect_radiotap(struct packet *packet);
 void dissect_prism(struct packet *packet);
 
-/* mpls.c, pppoe.c */
+/* ethernet.c */
 void dissect_mpls(struct packet *packet);
 void dissect_pppoe(struct packet *packet);
 
@@ -157,7 +157,7 @@ void ip_validate_fragment(struct packet *packet, uint32_t length);
 void dissect_ipv4(struct packet *packet);
 void dissect_ipv6(struct packet *packet);
 
-/* ipv6_extension.c: iterates over the chain of IPv6 extension headers.  Initialise .next from the fixed header. */
+/* ipv6.c: iterates over the chain of IPv6 extension headers.  Initialise .next from the fixed header. */
 struct ipv6_extension_walk {
 	uint8_t next;		      /* protocol of the header at the cursor */
 	uint8_t count;		      /* headers taken so far */
@@ -182,23 +182,18 @@ enum ipv6_extension_result ipv6_extension_next(struct ipv6_extension_walk *walk,
 /* transport.c: dispatch on the IP protocol number. */
 void dissect_transport(struct packet *packet, uint8_t protocol);
 
-/* icmp.c, icmpv6.c, icmp_quote.c */
+/* icmp.c */
 void dissect_icmp(struct packet *packet);
 void dissect_icmpv6(struct packet *packet);
-bool icmp_take_header(struct packet *packet, struct slice *header);
-void dissect_icmp_quote(struct packet *packet);
 
-/* udp.c, tcp.c, tcp_options.c, sctp.c, dccp.c */
-void dissect_udp(struct packet *packet);
 void dissect_tcp(struct packet *packet);
 
 /* Records the header of a TCP segment: its fixed part and the captured part of its options, whose length is valid. */
 void dissect_tcp_header(struct packet *packet, struct slice fixed, struct slice options);
-void dissect_tcp_options(struct packet *packet, struct slice options);
 void dissect_sctp(struct packet *packet);
 void dissect_dccp(struct packet *packet);
 
-/* tunnel.c, gre.c: record what a tunnel carries, without dissecting it. */
+/* tunnel.c: record what a tunnel carries, without dissecting it. */
 void dissect_gre(struct packet *packet);
 void dissect_etherip(struct packet *packet);
 void dissect_udp_tunnel(struct packet *packet);

@@ -90,7 +90,7 @@ struct duplicates {
 enum duplicate_rule {
 	DUPLICATE_RULE_TIMER, /* a timer, with which requests are repeated */
 	DUPLICATE_RULE_TCP,   /* sequence space of TCP without identification: also an ACK; if only the time between two
-			       * can tell, the TCP machine decides (flow/tcp/tcp_order.h) */
+			       * can tell, the TCP machine decides (flow/tcp/tcp_order.c) */
 	DUPLICATE_RULE_ANY,   /* anything: bare ACKs, RSTs, datagrams of unknown protocols */
 };
 
@@ -231,7 +231,7 @@ print_place(const struct frame *frame)
 }
 
 /* Whether the print of a segment is needed: not for sequence space with an identification or timestamps, because the
- * TCP machine has both (flow/tcp/tcp_order.h). */
+ * TCP machine has both (flow/tcp/tcp_order.c). */
 static inline bool
 print_is_needed(bool sequence_space, uint16_t ident, bool timestamps)
 {

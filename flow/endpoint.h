@@ -122,7 +122,7 @@ struct sctp_endpoint {
 	uint32_t pending_tag;		  /* tag of an INIT or INIT ACK of this endpoint that the peer has not used yet,
 					   * 0 none */
 	uint32_t foreign_tag;		  /* tag of the last packet to it that matched neither tag */
-	uint32_t addr_index;		  /* index of its address record (flow/sctp/sctp_addr_table.h), 0 none */
+	uint32_t addr_index;		  /* index of its address record (flow/sctp/sctp_internal.h), 0 none */
 	uint32_t next_tsn;		  /* TSN of the next DATA chunk it will send */
 	uint32_t cum_tsn_ack;		  /* cumulative TSN ack it last sent */
 	uint32_t rwnd;			  /* receiver window it last advertised, bytes */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/fastpath.h"
 
-#include "flow/table/flow_key.h"
 #include "flow/table/slots.h"
 #include "flow/tcp/tcp_fastpath.h"
-#include "flow/tcp/tcp_transition.h"
 
 /* Without these gcc takes the block behind so many conditions for a cold one and optimises it for size: with a division
  * and without common subexpressions. */

@@ -6,7 +6,7 @@
  * They cause no event, so while no probe is enabled that fires for every packet, what the peek has read of such a
  * packet (dissect/peek.h) is enough.  All other packets go the slow path: flow_table_lookup_tcp(), tcp_segment_sent()
  * and so on; while neither events nor records need them, segments in order that open or close a connection do not
- * (flow/tcp/tcp_transition.h).
+ * (flow/tcp/tcp_fastpath.h).
  *
  * The lookup of a flow is spread over stages, so that the memory of one packet's flow is fetched while other packets
  * are worked on: start, fetch flow, fetch cold, fetch links.

@@ -128,7 +128,7 @@ void tcp_pools_populate(struct tcp_pools *pools, uint32_t flows);
 size_t tcp_pools_memory_size(uint32_t flows);
 struct tcp_pools *flow_table_tcp_pools(const struct flow_table *table);
 
-/* Addresses and tags of SCTP endpoints (flow/sctp/sctp_addr_table.h), likewise. */
+/* Addresses and tags of SCTP endpoints (flow/sctp/sctp_internal.h), likewise. */
 struct sctp_addr_table;
 
 struct sctp_addr_table *sctp_addr_table_new(uint32_t flows);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formulas/check.h"
 #include "formulas/match/pattern.h"
+#include "formulas/syntax.h"
 #include "formulas/words.h"
 
 static bool check_value(struct compiler *c, struct node *node);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formulas/check.h"
-#include "formulas/number.h"
+#include "formulas/code.h"
 #include "formulas/match/pattern.h"
+#include "formulas/syntax.h"
 #include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/nearest.h"

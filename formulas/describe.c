@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "formulas/code.h"
 #include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/firing.h"
-#include "base/format.h"
-#include "probes/print/text_clock.h"
 
 /* Most bytes of the value of a text; a longer one is cut and ends in "...". */
 #define VALUE_TEXT_MAX 128u

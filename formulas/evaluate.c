@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dissect/packet.h"
-#include "formulas/number.h"
+#include "formulas/code.h"
 #include "formulas/match/pattern.h"
 #include "formulas/match/pcap_test.h"
 #include "probes/firing.h"

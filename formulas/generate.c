@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulas/number.h"
+#include "formulas/code.h"
 #include "formulas/syntax.h"
 
 #define INSTRUCTIONS_MAX (4 * NODES_MAX)

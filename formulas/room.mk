@@ -3,7 +3,6 @@
 
 libformulas_a_SOURCES += \
 	%D%/check.c \
-	%D%/check.h \
 	%D%/check_operators.c \
 	%D%/code.h \
 	%D%/describe.c \
@@ -17,9 +16,6 @@ libformulas_a_SOURCES += \
 	%D%/generate.c \
 	%D%/lexer.c \
 	%D%/lexer.h \
-	%D%/mistake.c \
-	%D%/mistake.h \
-	%D%/number.h \
 	%D%/syntax.h \
 	%D%/threshold.c \
 	%D%/threshold.h \

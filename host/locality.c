@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/locality.h"
 
+#include <pcap/pcap.h>
 #include <string.h>
 
 static bool
@@ -113,4 +114,45 @@ locality_ignoring_direction(const struct packet *p, const struct local_addrs *lo
 		locality.destination_local |= local_addrs_contains(local_addrs, p->ip.version, p->ip.dst);
 	}
 	return locality;
+}
+
+/* Whether frames of this link type record their direction (for example, the packet type of cooked captures). */
+static bool
+view_link_has_direction(int dlt)
+{
+	switch (dlt) {
+	case DLT_LINUX_SLL:
+	case DLT_LINUX_SLL2:
+	case DLT_PPP_PPPD:
+	case DLT_PPP_WITH_DIR:
+	case DLT_C_HDLC_WITH_DIR:
+	case DLT_FRELAY_WITH_DIR:
+	case DLT_NFLOG:
+	case DLT_IPNET:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum view_mode
+view_resolve(const struct config *config, const int *dlts, size_t count)
+{
+	if (config->view != VIEW_AUTO)
+		return config->view;
+	if (config->interface_names[0] != NULL || config->local_prefix_count > 0)
+		return VIEW_HOST;
+	for (size_t i = 0; i < count; i++)
+		if (!view_link_has_direction(dlts[i]))
+			return VIEW_BOTH;
+	return VIEW_HOST;
+}
+
+bool
+view_knows_local_endpoints(const struct config *config, const int *dlts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (view_link_has_direction(dlts[i]))
+			return true;
+	return config->local_prefix_count > 0;
 }

@@ -4,10 +4,11 @@
 #define NETOBS_HOST_LOCALITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "config/config.h"
-#include "host/local_addrs.h"
 #include "dissect/packet.h"
+#include "host/local_addrs.h"
 
 struct locality {
 	bool fire_send;		/* the send probes fire */
@@ -30,5 +31,16 @@ locality_is_loopback_duplicate(enum direction direction, bool loopback)
 {
 	return loopback && direction == DIRECTION_OUT;
 }
+
+/* --- Selects the view if the user has not. --- */
+
+/* Determines the view of a run; never VIEW_AUTO.  A view chosen by the user counts.  Otherwise a live run has the host
+ * view.  So does a replay with local prefixes, and one whose files all record directions, which their link types show
+ * before the first frame is read: standard input cannot be read twice.  Every other replay has both ends. */
+enum view_mode view_resolve(const struct config *config, const int *dlts, size_t count);
+
+/* Whether a replay in the host view can know local endpoints: by local prefixes, or by a file that records
+ * directions. */
+bool view_knows_local_endpoints(const struct config *config, const int *dlts, size_t count);
 
 #endif

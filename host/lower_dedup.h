@@ -11,7 +11,7 @@
  * decide (multicast, broadcast, an IPv6 link-local address on both), the frame is reported on both.
  *
  * Three more duplicates: a PPPoE frame whose local address is on a PPP interface, a frame on an ifb device, and the
- * packet inside a tunnel whose device is up (tunnel_device.h).
+ * packet inside a tunnel whose device is up (interfaces.h).
  */
 #ifndef NETOBS_HOST_LOWER_DEDUP_H
 #define NETOBS_HOST_LOWER_DEDUP_H

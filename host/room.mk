@@ -11,12 +11,4 @@ libhost_a_SOURCES += \
 	%D%/lower_dedup.c \
 	%D%/lower_dedup.h \
 	%D%/rtnl.c \
-	%D%/rtnl.h \
-	%D%/rtnl_link.c \
-	%D%/rtnl_link.h \
-	%D%/rtnl_tunnel.c \
-	%D%/rtnl_tunnel.h \
-	%D%/tunnel_device.c \
-	%D%/tunnel_device.h \
-	%D%/view.c \
-	%D%/view.h
+	%D%/rtnl.h

@@ -9,9 +9,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <net/if.h> /* before the kernel's headers, which then omit what it defines */
+#include <net/if_arp.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/if_tunnel.h>
 #include <linux/rtnetlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +23,267 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/log_debug.h"
-#include "host/rtnl_link.h"
+
+enum { ATTRIBUTES = 64 }; /* of every kind below */
+
+_Static_assert(IFLA_GRE_MAX < ATTRIBUTES && IFLA_IPTUN_MAX < ATTRIBUTES && IFLA_VXLAN_MAX < ATTRIBUTES &&
+		   IFLA_GENEVE_MAX < ATTRIBUTES,
+	       "the table has an entry for each attribute");
+
+static int
+rtnl_store_tunnel_attribute(const struct nlattr *attribute, void *context)
+{
+	const struct nlattr **table = context;
+
+	if (mnl_attr_get_type(attribute) < ATTRIBUTES)
+		table[mnl_attr_get_type(attribute)] = attribute;
+	return MNL_CB_OK;
+}
+
+/* Copies the address of an attribute, whose length depends on its IP version; absent: zero, which is any address. */
+static void
+rtnl_copy_tunnel_address(const struct nlattr *attribute, uint8_t addr[16])
+{
+	if (attribute != NULL && mnl_attr_get_payload_len(attribute) <= 16)
+		memcpy(addr, mnl_attr_get_payload(attribute), mnl_attr_get_payload_len(attribute));
+}
+
+static uint32_t
+rtnl_get_tunnel_u32(const struct nlattr *attribute)
+{
+	return attribute != NULL && mnl_attr_get_payload_len(attribute) == sizeof(uint32_t)
+		   ? mnl_attr_get_u32(attribute)
+		   : 0;
+}
+
+static uint16_t
+rtnl_get_tunnel_port(const struct nlattr *attribute)
+{
+	return attribute != NULL && mnl_attr_get_payload_len(attribute) == sizeof(uint16_t)
+		   ? ntohs(mnl_attr_get_u16(attribute))
+		   : 0;
+}
+
+/* A flag is an empty attribute, or for VXLAN a byte. */
+static bool
+rtnl_get_tunnel_flag(const struct nlattr *attribute)
+{
+	return attribute != NULL &&
+	       (mnl_attr_get_payload_len(attribute) != sizeof(uint8_t) || mnl_attr_get_u8(attribute) != 0);
+}
+
+/* Keys are in network order.  A device without a key is reported with key 0. */
+static void
+rtnl_parse_gre(const struct nlattr *const table[], struct tunnel_device *device)
+{
+	device->protocol = IPPROTO_GRE;
+	device->id_in = ntohl(rtnl_get_tunnel_u32(table[IFLA_GRE_IKEY]));
+	device->id_out = ntohl(rtnl_get_tunnel_u32(table[IFLA_GRE_OKEY]));
+	device->every_id = rtnl_get_tunnel_flag(table[IFLA_GRE_COLLECT_METADATA]);
+	rtnl_copy_tunnel_address(table[IFLA_GRE_LOCAL], device->local);
+	rtnl_copy_tunnel_address(table[IFLA_GRE_REMOTE], device->remote);
+}
+
+/* IP in IP needs no id.  The attribute of the protocol is a byte; the kernel omits it for kinds with one protocol. */
+static void
+rtnl_parse_ip_in_ip(const struct nlattr *const table[], struct tunnel_device *device)
+{
+	const struct nlattr *protocol = table[IFLA_IPTUN_PROTO];
+
+	if (protocol != NULL && mnl_attr_get_payload_len(protocol) == sizeof(uint8_t))
+		device->protocol = mnl_attr_get_u8(protocol);
+	device->every_id = true;
+	rtnl_copy_tunnel_address(table[IFLA_IPTUN_LOCAL], device->local);
+	rtnl_copy_tunnel_address(table[IFLA_IPTUN_REMOTE], device->remote);
+}
+
+/* The remote address of a VXLAN device is only the default destination: others are learned or configured. */
+static void
+rtnl_parse_vxlan(const struct nlattr *const table[], struct tunnel_device *device)
+{
+	bool version_6 = table[IFLA_VXLAN_LOCAL6] != NULL || table[IFLA_VXLAN_GROUP6] != NULL;
+
+	device->protocol = IPPROTO_UDP;
+	device->port = rtnl_get_tunnel_port(table[IFLA_VXLAN_PORT]);
+	device->id_in = device->id_out = rtnl_get_tunnel_u32(table[IFLA_VXLAN_ID]);
+	device->every_id = rtnl_get_tunnel_flag(table[IFLA_VXLAN_COLLECT_METADATA]);
+	device->version = device->every_id ? 0 : version_6 ? 6 : 4;
+	rtnl_copy_tunnel_address(table[version_6 ? IFLA_VXLAN_LOCAL6 : IFLA_VXLAN_LOCAL], device->local);
+}
+
+static void
+rtnl_parse_geneve(const struct nlattr *const table[], struct tunnel_device *device)
+{
+	bool version_6 = table[IFLA_GENEVE_REMOTE6] != NULL;
+
+	device->protocol = IPPROTO_UDP;
+	device->port = rtnl_get_tunnel_port(table[IFLA_GENEVE_PORT]);
+	device->id_in = device->id_out = rtnl_get_tunnel_u32(table[IFLA_GENEVE_ID]);
+	device->every_id = rtnl_get_tunnel_flag(table[IFLA_GENEVE_COLLECT_METADATA]);
+	device->version = device->every_id ? 0 : version_6 ? 6 : 4;
+	if (rtnl_get_tunnel_flag(table[IFLA_GENEVE_INNER_PROTO_INHERIT]))
+		device->inner = INNER_IP;
+	rtnl_copy_tunnel_address(table[version_6 ? IFLA_GENEVE_REMOTE6 : IFLA_GENEVE_REMOTE], device->remote);
+}
+
+/* Kinds of devices whose packets dissect/ recognises as a tunnel. */
+static const struct {
+	const char *kind;
+	void (*parse)(const struct nlattr *const table[], struct tunnel_device *device);
+	struct tunnel_device device; /* before the attributes are parsed */
+} kinds[] = {
+    {"gre", rtnl_parse_gre, {.inner = INNER_IP, .version = 4}},
+    {"gretap", rtnl_parse_gre, {.inner = INNER_ETHERNET, .version = 4}},
+    {"ip6gre", rtnl_parse_gre, {.inner = INNER_IP, .version = 6}},
+    {"ip6gretap", rtnl_parse_gre, {.inner = INNER_ETHERNET, .version = 6}},
+    {"ipip", rtnl_parse_ip_in_ip, {.inner = INNER_IP, .version = 4, .protocol = IPPROTO_IPIP}},
+    {"sit", rtnl_parse_ip_in_ip, {.inner = INNER_IP, .version = 4, .protocol = IPPROTO_IPV6}},
+    {"ip6tnl", rtnl_parse_ip_in_ip, {.inner = INNER_IP, .version = 6, .protocol = IPPROTO_IPV6}},
+    {"vxlan", rtnl_parse_vxlan, {.inner = INNER_ETHERNET}},
+    {"geneve", rtnl_parse_geneve, {.inner = INNER_ETHERNET}},
+};
+
+/* `kind` and `data` are IFLA_INFO_KIND and IFLA_INFO_DATA; `data` may be NULL.  `device` is zero except for a tunnel
+ * whose packets netobs dissects. */
+static void
+rtnl_parse_tunnel(const char *kind, const struct nlattr *data, struct tunnel_device *device)
+{
+	const struct nlattr *table[ATTRIBUTES] = {NULL};
+
+	*device = (struct tunnel_device){.inner = INNER_NONE};
+	if (data == NULL || mnl_attr_parse_nested(data, rtnl_store_tunnel_attribute, table) != MNL_CB_OK)
+		return;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strcmp(kind, kinds[i].kind) == 0) {
+			*device = kinds[i].device;
+			kinds[i].parse(table, device);
+			return;
+		}
+}
+
+/* Collects the attributes of a message by type. */
+static int
+rtnl_store_link_attribute(const struct nlattr *attribute, void *context)
+{
+	const struct nlattr **table = context;
+
+	if (mnl_attr_get_type(attribute) <= IFLA_LINK_NETNSID)
+		table[mnl_attr_get_type(attribute)] = attribute;
+	return MNL_CB_OK;
+}
+
+static uint32_t
+rtnl_get_u32(const struct nlattr *attribute)
+{
+	if (attribute == NULL || mnl_attr_get_payload_len(attribute) < sizeof(uint32_t))
+		return 0;
+	return mnl_attr_get_u32(attribute);
+}
+
+/* Collects the attributes inside IFLA_LINKINFO by type. */
+static int
+rtnl_store_linkinfo_attribute(const struct nlattr *attribute, void *context)
+{
+	const struct nlattr **table = context;
+
+	if (mnl_attr_get_type(attribute) <= IFLA_INFO_SLAVE_KIND)
+		table[mnl_attr_get_type(attribute)] = attribute;
+	return MNL_CB_OK;
+}
+
+/* An attribute inside IFLA_LINKINFO; NULL if it is absent. */
+static const struct nlattr *
+rtnl_get_linkinfo(const struct nlattr *info, unsigned type)
+{
+	const struct nlattr *attributes[IFLA_INFO_SLAVE_KIND + 1] = {NULL};
+
+	if (info == NULL || mnl_attr_parse_nested(info, rtnl_store_linkinfo_attribute, attributes) != MNL_CB_OK)
+		return NULL;
+	return attributes[type];
+}
+
+/* A string of IFLA_LINKINFO: the kind of the device, or of its master. */
+static const char *
+rtnl_get_link_kind(const struct nlattr *info, unsigned type)
+{
+	const struct nlattr *kind = rtnl_get_linkinfo(info, type);
+
+	return kind != NULL && mnl_attr_validate(kind, MNL_TYPE_NUL_STRING) >= 0 ? mnl_attr_get_str(kind) : "";
+}
+
+/* Kinds whose frames pass through another interface, IFLA_LINK. */
+static bool
+rtnl_is_carried_kind(const char *kind)
+{
+	return strcmp(kind, "vlan") == 0 || strcmp(kind, "macvlan") == 0 || strcmp(kind, "ipvlan") == 0;
+}
+
+static int
+rtnl_store_ipvlan_mode(const struct nlattr *attribute, void *context)
+{
+	uint16_t *mode = context;
+
+	if (mnl_attr_get_type(attribute) == IFLA_IPVLAN_MODE && mnl_attr_get_payload_len(attribute) == sizeof *mode)
+		*mode = mnl_attr_get_u16(attribute);
+	return MNL_CB_OK;
+}
+
+static void
+rtnl_parse_link_kind(const struct nlattr *linkinfo, struct interface_info *info)
+{
+	const char *kind = rtnl_get_link_kind(linkinfo, IFLA_INFO_KIND);
+	const struct nlattr *data = rtnl_get_linkinfo(linkinfo, IFLA_INFO_DATA);
+	uint16_t mode = IPVLAN_MODE_L2;
+
+	if (strcmp(kind, "ipvlan") == 0 && data != NULL)
+		mnl_attr_parse_nested(data, rtnl_store_ipvlan_mode, &mode);
+	info->sends_only = mode == IPVLAN_MODE_L3S;
+	info->redirects = strcmp(kind, "ifb") == 0;
+	rtnl_parse_tunnel(kind, data, &info->tunnel);
+}
+
+/* Whether a master receives the frames of its ports.  A VRF, for instance, does not. */
+static bool
+rtnl_is_aggregating_master(const char *master)
+{
+	return strcmp(master, "bridge") == 0 || strcmp(master, "bond") == 0 || strcmp(master, "team") == 0;
+}
+
+bool
+rtnl_parse_link(const struct nlmsghdr *message, struct interface_info *info)
+{
+	const struct nlattr *attributes[IFLA_LINK_NETNSID + 1] = {NULL}, *name, *mac;
+	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
+
+	if (mnl_attr_parse(message, sizeof *header, rtnl_store_link_attribute, attributes) != MNL_CB_OK)
+		return false;
+	name = attributes[IFLA_IFNAME];
+	mac = attributes[IFLA_ADDRESS];
+	/* A wireless event has this message type too, with little more than a name. */
+	if (name == NULL || mnl_attr_validate(name, MNL_TYPE_NUL_STRING) < 0 || attributes[IFLA_MTU] == NULL)
+		return false;
+	*info = (struct interface_info){
+	    .ifindex = (uint32_t)header->ifi_index,
+	    .loopback = (header->ifi_flags & IFF_LOOPBACK) != 0,
+	    .up = (header->ifi_flags & IFF_UP) != 0,
+	    .mtu = rtnl_get_u32(attributes[IFLA_MTU]),
+	};
+	snprintf(info->name, sizeof info->name, "%s", mnl_attr_get_str(name));
+	if (header->ifi_type == ARPHRD_ETHER && mac != NULL &&
+	    mnl_attr_get_payload_len(mac) == sizeof info->mac) {
+		memcpy(info->mac, mnl_attr_get_payload(mac), sizeof info->mac);
+		info->has_mac = true;
+	}
+	rtnl_parse_link_kind(attributes[IFLA_LINKINFO], info);
+	info->ppp = header->ifi_type == ARPHRD_PPP;
+	if (rtnl_is_aggregating_master(rtnl_get_link_kind(attributes[IFLA_LINKINFO], IFLA_INFO_SLAVE_KIND)))
+		info->master = rtnl_get_u32(attributes[IFLA_MASTER]);
+	/* An index from another namespace refers to another interface. */
+	if (rtnl_is_carried_kind(rtnl_get_link_kind(attributes[IFLA_LINKINFO], IFLA_INFO_KIND)) &&
+	    attributes[IFLA_LINK_NETNSID] == NULL)
+		info->carrier = rtnl_get_u32(attributes[IFLA_LINK]);
+	return true;
+}
 
 /* Dumps, in the order in which they are requested. */
 enum rtnl_dump {

@@ -3,6 +3,9 @@
 #ifndef NETOBS_HOST_RTNL_H
 #define NETOBS_HOST_RTNL_H
 
+#include <linux/netlink.h>
+#include <stdbool.h>
+
 #include "base/loop.h"
 #include "host/interfaces.h"
 #include "host/local_addrs.h"
@@ -15,5 +18,10 @@ struct rtnl;
 struct rtnl *rtnl_open(struct loop *loop, struct local_addrs *local_addrs, struct interfaces *interfaces,
 		       struct lower_dedup *dedup);
 void rtnl_close(struct rtnl *rtnl);
+
+/* --- Parses interface messages of rtnetlink(7). --- */
+
+/* False if the message does not describe a whole interface. */
+bool rtnl_parse_link(const struct nlmsghdr *message, struct interface_info *info);
 
 #endif

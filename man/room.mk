@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Manual pages.
 
-dist_man_MANS = %D%/netobs.1 %D%/netobs-report.8 %D%/netobs.conf.5 %D%/netobsctl.8 %D%/netobsd.8
+dist_man_MANS = %D%/netobs.1 %D%/netobs-report.8 %D%/netobs-split.8 %D%/netobs.conf.5 %D%/netobsctl.8 %D%/netobsd.8
 EXTRA_DIST += %D%/netobs.7.in %D%/netobs7.awk
 
 # The tables of netobs(7) are generated from the sources of the program.

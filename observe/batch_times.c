@@ -43,3 +43,27 @@ batch_times_add_minute(const struct batch_times *times, uint64_t now, struct bat
 		if (times->part - age + BATCH_TIMES_PARTS > present)
 			batch_histograms_merge(sum, &times->parts[(times->part - age) % BATCH_TIMES_PARTS]);
 }
+
+void
+capture_lag_advance(struct capture_lag *lag, uint64_t now)
+{
+	uint64_t elapsed = now - lag->window_begin;
+
+	if (elapsed < CAPTURE_LAG_WINDOW_NS)
+		return;
+	lag->largest[1] = elapsed < 2ull * CAPTURE_LAG_WINDOW_NS ? lag->largest[0] : 0;
+	lag->largest[0] = 0;
+	lag->window_begin = now;
+}
+
+void
+capture_lag_step(struct capture_lag *lag, uint64_t now)
+{
+	lag->valid_from = lag->window_begin = now;
+}
+
+uint64_t
+capture_lag_us(const struct capture_lag *lag)
+{
+	return (lag->largest[0] > lag->largest[1] ? lag->largest[0] : lag->largest[1]) / 1000;
+}

@@ -8,8 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "host/lower_dedup.h"
-#include "observe/pipeline.h"
-#include "dissect/dissect.h"
+#include "observe/observer_internal.h"
 #include "engine/engine.h"
 #include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
@@ -113,6 +112,38 @@ observer_set_feed(struct observer *o, struct feed_part *feed)
 	emitter_set_feed(o->emitter, feed);
 }
 
+/* Sets `untraced`, `fast` and `screened` by the enabled probes. */
+static void
+observer_set_paths(struct observer *o)
+{
+	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
+		if (!semaphores_enabled(probe))
+			continue;
+		o->untraced = false;
+		if (!manifest_per_packet[probe])
+			continue;
+		if (semaphores_read(probe) == 0 && emitter_screens_probe((enum probe_id)probe))
+			o->screened = true;
+		else
+			o->fast = false;
+	}
+	if (engine_follows_packets())
+		o->untraced = o->fast = false;
+}
+
+/* Determines which probes are enabled; in a window none is unless it is open. */
+static void
+observer_check_probes(struct observer *o)
+{
+	o->untraced = o->fast = true;
+	o->screened = false;
+	if (!o->window.limited || o->window.phase == WINDOW_OPEN)
+		observer_set_paths(o);
+	flow_table_omit_states(o->flows, o->untraced && o->listener == NULL);
+	if (o->screened)
+		emitter_select_screened(o->emitter);
+}
+
 void
 observer_end_input(struct observer *o)
 {
@@ -149,69 +180,6 @@ observer_set_lower_dedup(struct observer *o, struct lower_dedup *dedup)
 	o->lower_dedup = dedup;
 }
 
-/* Whether the frame is a duplicate is decided by this host's addresses, even if another view is configured. */
-static bool
-observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
-{
-	return o->lower_dedup != NULL && lower_dedup_is_candidate(o->lower_dedup, p) &&
-	       lower_dedup_is_duplicate(o->lower_dedup, p, locality_ignoring_direction(p, o->local_addrs));
-}
-
-/* Like observe_is_lower_duplicate(), for what an outer packet carries. */
-static bool
-observe_is_inner_duplicate(const struct observer *o, const struct packet *outer)
-{
-	return o->lower_dedup != NULL && lower_dedup_is_active(o->lower_dedup) &&
-	       lower_dedup_is_inner_duplicate(o->lower_dedup, outer,
-					      locality_of_packet(outer, VIEW_HOST, o->local_addrs));
-}
-
-/* Observes the packet of a frame, then those inside its tunnels. */
-static void
-observe_packets(struct observer *o, struct packet_work *work)
-{
-	if (observe_untraced(o, work)) {
-		flow_table_report_ended(o->flows);
-		return;
-	}
-	work->inside_duplicate = false;
-	work = observe_packet(o, work, true);
-	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
-		struct packet outer = work->packet;
-
-		if (observe_is_inner_duplicate(o, &outer)) {
-			o->counters.lower_duplicates++;
-			return;
-		}
-		dissect_inner(&outer, &o->inner.packet);
-		observe_set_flow_key(o, &o->inner);
-		o->inner.inside_duplicate = work->duplicate;
-		work = observe_packet(o, &o->inner, false);
-	}
-	if (work != NULL)
-		o->counters.closed_tunnels += dissect_is_closed_tunnel(&work->packet);
-}
-
-void
-observe_frame(struct observer *o, struct packet_work *work)
-{
-	const struct frame *frame = work->packet.frame;
-
-	if (observe_is_lower_duplicate(o, &work->packet)) {
-		o->counters.lower_duplicates++;
-		return;
-	}
-	if (__builtin_expect(o->listener == NULL, 1)) {
-		observe_packets(o, work);
-		return;
-	}
-	o->listener->begin_frame(o->listener_context, frame, o->clock.now);
-	o->reports = true;
-	observe_packets(o, work);
-	o->reports = false;
-	o->listener->end_frame(o->listener_context);
-}
-
 /* Begins another local epoch if local addresses have changed.  The numbers repeat after 16,383 changes: no flow may
  * still hold one by then. */
 static void
@@ -227,37 +195,6 @@ observer_update_local_epoch(struct observer *o)
 		return;
 	flow_table_clear_local_epochs(o->flows);
 	o->local_epoch = 1;
-}
-
-/* Sets `untraced`, `fast` and `screened` by the enabled probes. */
-static void
-observer_set_paths(struct observer *o)
-{
-	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
-		if (!semaphores_enabled(probe))
-			continue;
-		o->untraced = false;
-		if (!manifest_per_packet[probe])
-			continue;
-		if (semaphores_read(probe) == 0 && emitter_screens_probe((enum probe_id)probe))
-			o->screened = true;
-		else
-			o->fast = false;
-	}
-	if (engine_follows_packets())
-		o->untraced = o->fast = false;
-}
-
-void
-observer_check_probes(struct observer *o)
-{
-	o->untraced = o->fast = true;
-	o->screened = false;
-	if (!o->window.limited || o->window.phase == WINDOW_OPEN)
-		observer_set_paths(o);
-	flow_table_omit_states(o->flows, o->untraced && o->listener == NULL);
-	if (o->screened)
-		emitter_select_screened(o->emitter);
 }
 
 static void
@@ -334,7 +271,8 @@ observe_visit(struct observer *o, const struct frame *frames, unsigned count)
 		o->visit(o->visit_context, &frames[i], o->clock.now);
 }
 
-void
+/* Like observe_span() for frames that are not skipped. */
+static void
 observe_open_span(struct observer *o, const struct frame *frames, unsigned count)
 {
 	if (__builtin_expect(o->visit != NULL, 0))
@@ -343,13 +281,65 @@ observe_open_span(struct observer *o, const struct frame *frames, unsigned count
 		pipeline_run(o, frames, count);
 }
 
-void
+static void
+observe_set_phase(struct observer *o, enum window_phase phase)
+{
+	if (phase == o->window.phase)
+		return;
+	o->window.phase = phase;
+	emitter_mute(o->emitter, phase != WINDOW_OPEN);
+	observer_check_probes(o);
+}
+
+static void
+observe_skip_span(struct observer *o, const struct frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count && observe_move_clock(o, &frames[i]); i++)
+		;
+}
+
+/* Like observe_span() for a run with a window. */
+static void
+observe_window_span(struct observer *o, const struct frame *frames, unsigned count)
+{
+	while (count > 0 && o->held == NULL) {
+		enum window_phase phase;
+		unsigned span = observer_window_measure(o, frames, count, &phase);
+
+		observe_set_phase(o, phase);
+		if (phase == WINDOW_SKIPPED || observer_is_complete(o))
+			observe_skip_span(o, frames, span);
+		else
+			observe_open_span(o, frames, span);
+		if (phase == WINDOW_OPEN && o->held == NULL)
+			o->window.frames += span;
+		frames += span;
+		count -= span;
+	}
+	observer_window_check_drained(o);
+}
+
+/* Observes frames of the present call, or passes them to the visitor. */
+static void
 observe_span(struct observer *o, const struct frame *frames, unsigned count)
 {
 	if (__builtin_expect(o->window.limited, 0))
 		observe_window_span(o, frames, count);
 	else
 		observe_open_span(o, frames, count);
+}
+
+static __attribute__((noinline, cold)) void
+observe_held_frames(struct observer *o, const struct frame *frames, unsigned count)
+{
+	struct frame joined[OBSERVE_HELD_MAX + FRAME_SINK_FRAMES_MAX];
+	struct held_frames *held = o->held;
+	unsigned all = observe_join_held(o, frames, count, joined);
+
+	o->held = NULL;
+	o->batch_end = joined + all;
+	observe_span(o, joined, all);
+	free(held);
 }
 
 /* The part of observe_frames() that is the same live and for files. */
@@ -400,17 +390,6 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 		observe_timed_batch(o, frames, count);
 	else
 		observe_batch(o, frames, count);
-}
-
-void
-observe_run_app_timers(struct observer *o)
-{
-	uint64_t due;
-
-	while ((due = o->app_layer->next_timeout) <= o->clock.now) {
-		flow_table_run_timers(o->flows, due);
-		app_layer_run_timers(o->app_layer, o->emitter, due);
-	}
 }
 
 void

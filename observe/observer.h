@@ -40,7 +40,7 @@ struct observe_counters {
 	uint64_t backward_frames;     /* frames older than a frame before them */
 	uint64_t clock_steps;	      /* steps of the capturing host's clock */
 	uint64_t stray_stamps;	      /* frames whose time stamps were ignored */
-	uint64_t lag_us;	      /* live: how far observation is behind the traffic (capture_lag.h) */
+	uint64_t lag_us;	      /* live: how far observation is behind the traffic (batch_times.h) */
 	uint64_t anomalies[ANOMALY_COUNT];
 	uint64_t retransmissions[RETRANSMIT_SYN + 1]; /* by enum tcp_retransmit_kind */
 };

@@ -6,12 +6,9 @@
 #include "base/log.h"
 #include "observe/observer_internal.h"
 
-/* The frame to decide about, and those behind it. */
-#define HELD_MAX (PACKET_CLOCK_LOOKAHEAD + 1)
-
 struct held_frames {
 	unsigned count;
-	struct frame frames[HELD_MAX];
+	struct frame frames[OBSERVE_HELD_MAX];
 	uint8_t bytes[]; /* of all frames, one behind the other */
 };
 
@@ -39,19 +36,15 @@ observe_hold_frames(struct observer *o, const struct frame *frames, unsigned cou
 	return true;
 }
 
-void
-observe_held_frames(struct observer *o, const struct frame *frames, unsigned count)
+unsigned
+observe_join_held(struct observer *o, const struct frame *frames, unsigned count, struct frame *joined)
 {
-	struct frame joined[HELD_MAX + FRAME_SINK_FRAMES_MAX];
-	struct held_frames *held = o->held;
+	const struct held_frames *held = o->held;
 
 	memcpy(joined, held->frames, held->count * sizeof joined[0]);
 	if (count > 0)
 		memcpy(joined + held->count, frames, count * sizeof joined[0]);
-	o->held = NULL;
-	o->batch_end = joined + held->count + count;
-	observe_span(o, joined, held->count + count);
-	free(held);
+	return held->count + count;
 }
 
 void
@@ -99,4 +92,15 @@ observe_move_clock_irregularly(struct observer *o, const struct frame *frame)
 	else if (verdict == PACKET_CLOCK_STRAY)
 		observe_ignore_stamp(o, frame);
 	return true;
+}
+
+void
+observe_run_app_timers(struct observer *o)
+{
+	uint64_t due;
+
+	while ((due = o->app_layer->next_timeout) <= o->clock.now) {
+		flow_table_run_timers(o->flows, due);
+		app_layer_run_timers(o->app_layer, o->emitter, due);
+	}
 }

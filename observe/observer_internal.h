@@ -3,17 +3,16 @@
 #ifndef NETOBS_OBSERVE_OBSERVER_INTERNAL_H
 #define NETOBS_OBSERVE_OBSERVER_INTERNAL_H
 
+#include "flow/duplicates.h"
+#include "flow/reassembly/reassembly.h"
+#include "flow/record/flow_record.h"
 #include "host/locality.h"
 #include "observe/app_layer.h"
 #include "observe/batch_times.h"
-#include "observe/capture_lag.h"
 #include "observe/frame_listener.h"
 #include "observe/observer.h"
 #include "capture/packet_clock.h"
 #include "owner/owner_lookup.h"
-#include "flow/duplicates.h"
-#include "flow/reassembly/reassembly.h"
-#include "flow/record/flow_record.h"
 
 /* A packet in progress, from dissection to observation. */
 struct packet_work {
@@ -100,26 +99,28 @@ enum { BOTH_LOCAL = 3 }; /* struct flow.local */
  * are held until more frames have arrived. */
 bool observe_move_clock_irregularly(struct observer *o, const struct frame *frame) __attribute__((noinline, cold));
 
-/* observer_clock.c: observes the held frames, together with these. */
-void observe_held_frames(struct observer *o, const struct frame *frames, unsigned count);
+/* Most frames that are held: the one to decide about, and those after it. */
+#define OBSERVE_HELD_MAX (PACKET_CLOCK_LOOKAHEAD + 1)
 
-/* Observes frames of the present call, or passes them to the visitor. */
-void observe_span(struct observer *o, const struct frame *frames, unsigned count);
+/* observer_clock.c: writes the held frames and behind them these to `joined`; returns their number. */
+unsigned observe_join_held(struct observer *o, const struct frame *frames, unsigned count, struct frame *joined);
 
-/* Like observe_span() for frames that are not skipped. */
-void observe_open_span(struct observer *o, const struct frame *frames, unsigned count);
-
-/* observer_window.c: like observe_span() for a run with a window. */
-void observe_window_span(struct observer *o, const struct frame *frames, unsigned count);
+/* observer_window.c: begins before the window of the configuration, if it has one. */
 void observer_window_open(struct observer *o, const struct config *config);
+
+/* The number of frames from the first one on that are in one phase, at least 1.  If the clock cannot decide about the
+ * first one yet, all frames will be held. */
+unsigned observer_window_measure(struct observer *o, const struct frame *frames, unsigned count,
+				 enum window_phase *phase);
+
+/* Behind the window: looks for connections whose last packet is before its end and that may still be reported.  The
+ * intervals double, so that all searches together cost little. */
+void observer_window_check_drained(struct observer *o);
 
 /* Whether a record belongs to the window: that of a connection that has ended by its last packet, and that of one that
  * is open by the time of the report. */
 bool observer_window_has_record(const struct observer *o, const struct flow *flow, const struct flow_record *record,
 				enum record_reason reason);
-
-/* Determines which probes are enabled; in a window none is unless it is open. */
-void observer_check_probes(struct observer *o);
 
 /* observer_clock.c: the clock was stepped. */
 void observe_count_clock_step(struct observer *o);
@@ -149,7 +150,8 @@ observe_count_packet(struct observer *o)
 	return observe_take_packet_id(o);
 }
 
-/* Runs the timers of application providers, and those of flows that are due before them: time may have jumped. */
+/* observer_clock.c: runs the timers of application providers, and those of flows that are due before them: time may
+ * have jumped. */
 void observe_run_app_timers(struct observer *o);
 
 /* Runs the timers that are due: one comparison each if there is none. */
@@ -162,10 +164,6 @@ observe_run_timers(struct observer *o)
 	if (__builtin_expect(o->clock.now >= *o->fragments_due, 0))
 		reassembly_run_timers(o->fragments, o->clock.now);
 }
-
-/* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own.  `work` holds the
- * dissected packet and, if it is TCP, UDP or SCTP, its flow key. */
-void observe_frame(struct observer *o, struct packet_work *work);
 
 /* Computes the flow key of a TCP, UDP or SCTP packet. */
 void observe_set_flow_key(struct observer *o, struct packet_work *work);
@@ -194,5 +192,8 @@ void observe_on_connection_record(void *observer, const struct flow *flow, const
 
 /* Callback: a datagram was dropped before it was complete. */
 void observe_on_reassembly_failure(void *observer, const struct packet *first, unsigned fragments);
+
+/* Observes frames in order. */
+void pipeline_run(struct observer *observer, const struct frame *frames, unsigned count);
 
 #endif

@@ -5,7 +5,6 @@
  * connection records the same holds behind the window, until all connections whose last packet is in it have ended.
  */
 #include "observe/observer_internal.h"
-#include "probes/fire.h"
 
 void
 observer_window_open(struct observer *o, const struct config *config)
@@ -29,10 +28,8 @@ window_phase_at(const struct observe_window *w, uint64_t now)
 	return now >= w->lead_in ? WINDOW_LEAD_IN : WINDOW_SKIPPED;
 }
 
-/* The number of frames from the first one on that are in one phase, at least 1.  If the clock cannot decide about the
- * first one yet, all frames will be held. */
-static unsigned
-window_measure_span(struct observer *o, const struct frame *frames, unsigned count, enum window_phase *phase)
+unsigned
+observer_window_measure(struct observer *o, const struct frame *frames, unsigned count, enum window_phase *phase)
 {
 	struct packet_clock clock = o->clock;
 	unsigned behind = (unsigned)(o->batch_end - frames) - 1, span = 1;
@@ -53,13 +50,6 @@ window_measure_span(struct observer *o, const struct frame *frames, unsigned cou
 	return span;
 }
 
-static void
-window_move_clock(struct observer *o, const struct frame *frames, unsigned count)
-{
-	for (unsigned i = 0; i < count && observe_move_clock(o, &frames[i]); i++)
-		;
-}
-
 bool
 observer_window_has_record(const struct observer *o, const struct flow *flow, const struct flow_record *record,
 			   enum record_reason reason)
@@ -70,17 +60,15 @@ observer_window_has_record(const struct observer *o, const struct flow *flow, co
 	return !w->limited || (time >= w->from && time < w->to);
 }
 
-/* Behind the window: looks for connections whose last packet is before its end and that may still be reported.  The
- * intervals double, so that all searches together cost little. */
-static void
-window_check_drained(struct observer *o)
+void
+observer_window_check_drained(struct observer *o)
 {
 	struct observe_window *w = &o->window;
 	uint64_t now = o->clock.now;
 	const struct flow *flow;
 	uint32_t index = 0;
 
-	if (w->drained || now < w->next_check)
+	if (w->phase != WINDOW_BEHIND || !o->records || w->drained || now < w->next_check)
 		return;
 	while (flow_table_next(o->flows, &index, &flow)) {
 		if (flow != NULL && flow->last_seen < w->to) {
@@ -89,39 +77,6 @@ window_check_drained(struct observer *o)
 		}
 	}
 	w->drained = true;
-}
-
-static void
-window_set_phase(struct observer *o, enum window_phase phase)
-{
-	if (phase == o->window.phase)
-		return;
-	o->window.phase = phase;
-	emitter_mute(o->emitter, phase != WINDOW_OPEN);
-	observer_check_probes(o);
-}
-
-void
-observe_window_span(struct observer *o, const struct frame *frames, unsigned count)
-{
-	struct observe_window *w = &o->window;
-
-	while (count > 0 && o->held == NULL) {
-		enum window_phase phase;
-		unsigned span = window_measure_span(o, frames, count, &phase);
-
-		window_set_phase(o, phase);
-		if (phase == WINDOW_SKIPPED || observer_is_complete(o))
-			window_move_clock(o, frames, span);
-		else
-			observe_open_span(o, frames, span);
-		if (phase == WINDOW_OPEN && o->held == NULL)
-			w->frames += span;
-		frames += span;
-		count -= span;
-	}
-	if (w->phase == WINDOW_BEHIND && o->records)
-		window_check_drained(o);
 }
 
 bool

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "observe/pipeline.h"
+/*
+ * The path of every frame through an observer, traced or not, of any link type.
+ *
+ * The peek reads the headers, the memory of the flow is fetched in stages, and then the frame is applied: while no
+ * probe is enabled that fires for every packet, a regular packet of a known flow takes the fast path (flow/fastpath.h),
+ * which has exactly the results of the slow path without events; every other frame is dissected and observed.  If only
+ * formulas read such probes, a packet that all of them reject by its headers takes the fast path, too (screening).
+ */
 
 #include <string.h>
 
-#include "host/lower_dedup.h"
 #include "dissect/dissect.h"
 #include "engine/engine.h"
 #include "flow/fastpath.h"
+#include "host/lower_dedup.h"
+#include "observe/observer_internal.h"
 #include "probes/fire.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -27,6 +35,73 @@ struct pipeline_group {
 	unsigned count;
 	struct pipeline_entry entries[PIPELINE_GROUP];
 };
+
+/* ----------------------------------------------------------------------------------------------------- the packets */
+
+/* Whether the frame is a duplicate is decided by this host's addresses, even if another view is configured. */
+static bool
+observe_is_lower_duplicate(const struct observer *o, const struct packet *p)
+{
+	return o->lower_dedup != NULL && lower_dedup_is_candidate(o->lower_dedup, p) &&
+	       lower_dedup_is_duplicate(o->lower_dedup, p, locality_ignoring_direction(p, o->local_addrs));
+}
+
+/* Like observe_is_lower_duplicate(), for what an outer packet carries. */
+static bool
+observe_is_inner_duplicate(const struct observer *o, const struct packet *outer)
+{
+	return o->lower_dedup != NULL && lower_dedup_is_active(o->lower_dedup) &&
+	       lower_dedup_is_inner_duplicate(o->lower_dedup, outer,
+					      locality_of_packet(outer, VIEW_HOST, o->local_addrs));
+}
+
+/* Observes the packet of a frame, then those inside its tunnels. */
+static void
+observe_packets(struct observer *o, struct packet_work *work)
+{
+	if (observe_untraced(o, work)) {
+		flow_table_report_ended(o->flows);
+		return;
+	}
+	work->inside_duplicate = false;
+	work = observe_packet(o, work, true);
+	while (work != NULL && work->packet.inner != INNER_NONE && o->config->observe_inner) {
+		struct packet outer = work->packet;
+
+		if (observe_is_inner_duplicate(o, &outer)) {
+			o->counters.lower_duplicates++;
+			return;
+		}
+		dissect_inner(&outer, &o->inner.packet);
+		observe_set_flow_key(o, &o->inner);
+		o->inner.inside_duplicate = work->duplicate;
+		work = observe_packet(o, &o->inner, false);
+	}
+	if (work != NULL)
+		o->counters.closed_tunnels += dissect_is_closed_tunnel(&work->packet);
+}
+
+/* Observes the packet of a frame, then each packet inside its tunnels as a packet of its own.  `work` holds the
+ * dissected packet and, if it is TCP, UDP or SCTP, its flow key. */
+static void
+observe_frame(struct observer *o, struct packet_work *work)
+{
+	const struct frame *frame = work->packet.frame;
+
+	if (observe_is_lower_duplicate(o, &work->packet)) {
+		o->counters.lower_duplicates++;
+		return;
+	}
+	if (__builtin_expect(o->listener == NULL, 1)) {
+		observe_packets(o, work);
+		return;
+	}
+	o->listener->begin_frame(o->listener_context, frame, o->clock.now);
+	o->reports = true;
+	observe_packets(o, work);
+	o->reports = false;
+	o->listener->end_frame(o->listener_context);
+}
 
 /* ------------------------------------------------------------------------------------------------------ the stages */
 

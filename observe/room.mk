@@ -6,8 +6,6 @@ libobserve_a_SOURCES += \
 	%D%/app_layer.h \
 	%D%/batch_times.c \
 	%D%/batch_times.h \
-	%D%/capture_lag.c \
-	%D%/capture_lag.h \
 	%D%/frame_listener.h \
 	%D%/observe_packet.c \
 	%D%/observer.c \
@@ -18,7 +16,6 @@ libobserve_a_SOURCES += \
 	%D%/observer_sink.h \
 	%D%/observer_window.c \
 	%D%/pipeline.c \
-	%D%/pipeline.h \
 	%D%/ring_listener.c \
 	%D%/ring_listener.h \
 	%D%/second_pass.c \

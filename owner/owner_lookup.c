@@ -11,9 +11,8 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "owner/owner_queue.h"
-#include "owner/owner_thread.h"
 #include "engine/engine.h"
+#include "owner/owner_thread.h"
 
 #define LATEST_SETS   (OWNER_QUEUE_SIZE) /* a power of two */
 #define LATEST_WAYS   4u

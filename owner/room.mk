@@ -2,11 +2,8 @@
 # which process owns a socket
 
 libowner_a_SOURCES += \
-	%D%/owner_dump.c \
 	%D%/owner_lookup.c \
 	%D%/owner_lookup.h \
-	%D%/owner_queue.h \
-	%D%/owner_resolve.c \
 	%D%/owner_table.c \
 	%D%/owner_table.h \
 	%D%/owner_thread.c \

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "probes/manifest.h"
+#include "probes/netobs.h"
 
 /* Bytes of a message, including the NUL. */
 #define RECORD_ERROR_MAX 256
@@ -49,5 +50,15 @@ uint64_t record_field_rank(const struct field_info *field, const void *record);
 
 /* The name without "cr_". */
 const char *record_field_short_name(const struct field_info *field);
+
+/* --- Selects records by an expression of formulas (netobs(7), FORMULAS) over the fields of struct connrec. --- */
+
+struct record_filter;
+
+/* Compiles an expression.  NULL, with the mistake and its column in `error`, if it has one. */
+struct record_filter *record_filter_compile(const char *expression, char error[RECORD_ERROR_MAX]);
+void record_filter_free(struct record_filter *filter);
+
+bool record_filter_selects(const struct record_filter *filter, const struct connrec *record);
 
 #endif

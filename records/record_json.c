@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/json.h"
 #include "probes/print/json_fields.h"
-#include "probes/print/text_clock.h"
 
 struct record_json {
 	bool chosen;		 /* only these fields */
@@ -66,7 +65,8 @@ char *
 record_json_put_line(struct record_json *json, const struct connrec *record, char *at)
 {
 	if (!json->chosen) {
-		at = PUT(at, "{\"end\":\"");
+		at = put_json_key(at, '{', "end");
+		*at++ = '"';
 		at = put_time(at, &json->clock, record->cr_end);
 		*at++ = '"';
 	}

@@ -71,10 +71,6 @@ examplesdir = $(pkgdatadir)/scripts/examples
 dist_examples_DATA = $(script_names:%=scripts/examples/%.txt)
 EXTRA_DIST += scripts/examples/LIST scripts/examples/update scripts/netobs scripts/translate
 
-# Lays down a new application provider; scripts/provider/ has its files.
-EXTRA_DIST += scripts/new-provider $(addprefix scripts/provider/,example_app.c example_args.c example_args.h example_fire.c \
-	example_fire.h example_message.c example_message.h example_print.c example_print.h example_reader.c example_reader.h test_example.c)
-
 scriptsdir = $(pkgdatadir)/scripts
 scripts_SCRIPTS = translate
 dist_scripts_DATA = scripts/attached.awk scripts/errors.awk scripts/escape.awk scripts/formulas.awk scripts/marks.awk \

@@ -16,6 +16,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "tools/json_reader.h"
 
 /* Longest wait for each part of a reply, and for a reply that is one text, seconds. */
 #define TIMEOUT_S 10
@@ -281,9 +282,9 @@ client_expect_end(int fd)
 	(void)!send(fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Reads up to the end of file; NULL or what is wrong. */
+/* Reads up to the end of file; NULL or what is wrong.  What is JSON may have all characters of UTF-8. */
 static const char *
-client_receive_text(int fd, char *text, size_t size)
+client_receive_text(int fd, char *text, size_t size, bool json)
 {
 	time_t start = client_seconds();
 	size_t used = 0;
@@ -304,9 +305,12 @@ client_receive_text(int fd, char *text, size_t size)
 	if (used == size)
 		return "the reply is too long";
 	text[used] = '\0';
-	for (size_t i = 0; i < used; i++)
-		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n')
+	for (size_t i = 0; i < used; i++) {
+		bool shown = text[i] >= ' ' && text[i] <= '~';
+
+		if (!shown && text[i] != '\n' && !(json && ((unsigned char)text[i] & 0x80) != 0))
 			return "the reply is not text";
+	}
 	return NULL;
 }
 
@@ -334,25 +338,30 @@ client_write_lines(const struct client_copy *copy, const char *lines, size_t len
 		fwrite(copy->cleaned, 1, (size_t)(end - copy->cleaned), copy->to);
 }
 
+/* Logs a line that is a note; false if it is another one. */
+static bool
+client_log_note(const char *line, size_t length)
+{
+	static const char word[] = "\"note\"";
+	json_t *object = memmem(line, length, word, sizeof word - 1) != NULL ? json_read_object(line, length) : NULL;
+	const char *note = json_object_size(object) == 1 ? json_read_string(object, "note") : NULL;
+
+	if (note != NULL)
+		client_log("netobsctl", "%s", note);
+	json_decref(object);
+	return note != NULL;
+}
+
 /* Writes lines, and logs those that are notes. */
 static void
 client_write_records(const struct client_copy *copy, const char *lines, size_t length)
 {
-	static const char note[] = "{\"note\":\"";
-
 	while (length > 0) {
 		const char *end = memchr(lines, '\n', length);
 		size_t line = end != NULL ? (size_t)(end - lines) + 1 : length;
 
-		if (line > sizeof note && memcmp(lines, note, sizeof note - 1) == 0) {
-			const char *text = lines + sizeof note - 1;
-			const char *quote = memchr(text, '"', line - (sizeof note - 1));
-
-			client_log("netobsctl", "%.*s",
-				   (int)(quote != NULL ? (size_t)(quote - text) : line - sizeof note), text);
-		} else {
+		if (!client_log_note(lines, line))
 			client_write_lines(copy, lines, line);
-		}
 		lines += line;
 		length -= line;
 	}
@@ -528,11 +537,11 @@ client_read_lines(int fd, size_t most, size_t line_memory)
 	return lines.text;
 }
 
-bool
-client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
+static bool
+client_read(const char *path, const char *request, bool json, char *text, size_t size, char *error, size_t error_size)
 {
 	int fd = client_send_request(path, request);
-	const char *reason = fd >= 0 ? client_receive_text(fd, text, size) : strerror(errno);
+	const char *reason = fd >= 0 ? client_receive_text(fd, text, size, json) : strerror(errno);
 
 	if (fd >= 0)
 		close(fd);
@@ -547,4 +556,16 @@ client_read_reply(const char *path, const char *request, char *text, size_t size
 		client_check_first_line(text, error, error_size);
 	}
 	return false;
+}
+
+bool
+client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
+{
+	return client_read(path, request, false, text, size, error, error_size);
+}
+
+bool
+client_read_json(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
+{
+	return client_read(path, request, true, text, size, error, error_size);
 }

@@ -62,4 +62,7 @@ char *client_read_lines(int fd, size_t most, size_t line_memory);
  * sends a reply that does not fit or is not printable ASCII, or takes long. */
 bool client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);
 
+/* Like client_read_reply(), with a reply of JSON lines, which is checked when it is parsed. */
+bool client_read_json(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);
+
 #endif

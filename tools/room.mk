@@ -7,6 +7,8 @@ netobsctl_SOURCES = \
 	%D%/complete_file.h \
 	%D%/control_client.c \
 	%D%/control_client.h \
+	%D%/json_reader.c \
+	%D%/json_reader.h \
 	%D%/netobsctl.c \
 	%D%/site_names.c \
 	%D%/site_names.h \
@@ -32,4 +34,4 @@ netobsctl_SOURCES = \
 	%D%/write_on_settings.h \
 	%D%/write_on_writer.c \
 	%D%/write_on_writer.h
-netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(ZSTD_LIBS) $(PCAP_LIBS)
+netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(JANSSON_LIBS) $(ZSTD_LIBS) $(PCAP_LIBS)

@@ -6,14 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formulas/slots/slot_editor.h"
-#include "tools/control_client.h"
+#include "base/json.h"
+#include "formulas/slots/slots.h"
+#include "tools/json_reader.h"
 
 /* The first update may free the slot for a formula that has none; the second one then names it.  Other editors may
  * change the names meanwhile. */
 #define UPDATES_MAX 4
 
-#define SITES_REPLY_MAX (PATH_MAX + (SLOTS_COUNT + 2) * 128)
+#define SITES_REPLY_MAX (JSON_BYTE_MAX * PATH_MAX + (SLOTS_COUNT + 2) * 256)
 
 /* The reply to "sites": what netobsd knows of the slots. */
 struct site_list {
@@ -25,41 +26,45 @@ struct site_list {
 /* -------------------------------------------------------------------------------------------------------- the reply */
 
 static void
-site_list_set_name(char to[FORMULA_NAME_MAX + 1], const char *word)
+site_list_set_name(char to[FORMULA_NAME_MAX + 1], const char *name)
 {
-	snprintf(to, FORMULA_NAME_MAX + 1, "%s", strcmp(word, "-") == 0 ? "" : word);
+	if (name != NULL)
+		snprintf(to, FORMULA_NAME_MAX + 1, "%s", name);
 }
 
-/* Lines that are no rows are skipped: the head, and whatever later versions add. */
-static void
-site_list_parse_row(struct site_list *list, const char *line)
+/* Adds an object: the file, or a slot; whatever else later versions add is skipped. */
+static bool
+site_list_add(struct site_list *list, const json_t *object)
 {
-	char formula[FORMULA_NAME_MAX + 1], name[FORMULA_NAME_MAX + 1], traced[4];
-	unsigned slot;
+	const char *path = json_read_string(object, "file");
+	const char *name = json_read_string(object, "name");
+	char unnamed[sizeof "formula-01"];
+	uint64_t slot;
 
-	_Static_assert(FORMULA_NAME_MAX == 40, "the widths of the conversions");
-	if (sscanf(line, "%2u %40s %40s %3s", &slot, formula, name, traced) != 4 || slot < 1 || slot > SLOTS_COUNT)
-		return;
-	site_list_set_name(list->formulas.of[slot - 1], formula);
-	site_list_set_name(list->names.of[slot - 1], name);
-	list->traced[slot - 1] = strcmp(traced, "no") != 0;
+	if (path != NULL && path[0] == '/')
+		snprintf(list->path, sizeof list->path, "%s", path);
+	if (!json_read_unsigned(object, "slot", &slot) || slot < 1 || slot > SLOTS_COUNT)
+		return true;
+	site_list_set_name(list->formulas.of[slot - 1], json_read_string(object, "formula"));
+	snprintf(unnamed, sizeof unnamed, "formula-%02u", (unsigned)slot);
+	if (name != NULL && strcmp(name, unnamed) != 0)
+		site_list_set_name(list->names.of[slot - 1], name);
+	return json_read_bool(object, "traced", &list->traced[slot - 1]);
 }
 
 static bool
 site_list_read(struct site_list *list, const char *socket, char error[SLOT_ERROR_MAX])
 {
-	char text[SITES_REPLY_MAX], *rest = text, *line;
+	json_t *lines = json_read_reply(socket, "sites --json\n", SITES_REPLY_MAX, error, SLOT_ERROR_MAX);
+	bool good = lines != NULL;
 
 	memset(list, 0, sizeof *list);
-	if (!client_read_reply(socket, "sites\n", text, sizeof text, error, SLOT_ERROR_MAX))
-		return false;
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		if (strncmp(line, "file ", 5) == 0 && line[5] == '/')
-			snprintf(list->path, sizeof list->path, "%s", line + 5);
-		else
-			site_list_parse_row(list, line);
-	}
-	return true;
+	for (size_t i = 0; good && i < json_array_size(lines); i++)
+		good = site_list_add(list, json_array_get(lines, i));
+	if (lines != NULL && !good)
+		snprintf(error, SLOT_ERROR_MAX, "a slot of the reply is not described");
+	json_decref(lines);
+	return good;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the names */

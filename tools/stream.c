@@ -14,10 +14,14 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 #include "tools/stream_files.h"
 
 /* More than the longest line. */
 #define BUFFER_SIZE ((size_t)256 * 1024)
+
+/* Longest line of a gap, with its newline. */
+#define GAP_LINE_MAX 64
 
 #define DEFAULT_ROTATION "100M"
 
@@ -93,25 +97,38 @@ stream_write_output(struct stream_reader *reader, const char *bytes, size_t leng
 	return true;
 }
 
+/* The number in the object of a gap, which has no other member; 0 for other lines. */
+static uint64_t
+stream_parse_json_gap(const char *line, size_t length)
+{
+	json_t *object = json_read_object(line, length);
+	uint64_t lost;
+	bool gap = json_object_size(object) == 1 && json_read_unsigned(object, "lost", &lost);
+
+	json_decref(object);
+	return gap ? lost : 0;
+}
+
 /* The number in the line of a gap, 0 for other lines.  A field may begin with the same word, such as the name of a
  * process: only the whole line tells them apart. */
 static uint64_t
 stream_parse_gap(const char *line, size_t length)
 {
-	static const char json[] = "{\"lost\":", text[] = "lost ";
-	bool is_json = length > sizeof json && memcmp(line, json, sizeof json - 1) == 0;
-	bool is_text = length > sizeof text && memcmp(line, text, sizeof text - 1) == 0;
-	const char *digits = line + (is_json ? sizeof json : sizeof text) - 1, *rest = is_json ? "}\n" : "\n";
+	static const char text[] = "lost ", key[] = "\"lost\"";
+	const char *digits = line + sizeof text - 1;
 	uint64_t lost;
 	char *end;
 
-	if ((!is_json && !is_text) || *digits < '0' || *digits > '9')
+	/* The line of a gap is short. */
+	if (*line == '{')
+		return length < GAP_LINE_MAX && memmem(line, length, key, sizeof key - 1) != NULL
+			   ? stream_parse_json_gap(line, length)
+			   : 0;
+	if (length <= sizeof text || memcmp(line, text, sizeof text - 1) != 0 || *digits < '0' || *digits > '9')
 		return 0;
 	errno = 0;
 	lost = strtoull(digits, &end, 10);
-	if (errno != 0 || (size_t)(line + length - end) != strlen(rest))
-		return 0;
-	return memcmp(end, rest, strlen(rest)) == 0 ? lost : 0;
+	return errno == 0 && end + 1 == line + length && *end == '\n' ? lost : 0;
 }
 
 /* Counts the lines that netobsd has dropped, as the lines say. */

@@ -12,6 +12,7 @@
 
 #include "tools/complete_file.h"
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 #include "tools/unnamed_file.h"
 #include "tools/write_filter.h"
 
@@ -135,40 +136,17 @@ write_copy_chunk(struct write_transfer *transfer, uint32_t length)
 	return true;
 }
 
-/* Moves `*text` behind `before`; false if another text is there. */
-static bool
-write_skip(const char **text, const char *before)
-{
-	size_t length = strlen(before);
-	bool there = strncmp(*text, before, length) == 0;
-
-	*text += there ? length : 0;
-	return there;
-}
-
-/* Reads `before` and the number behind it, and moves `*text` behind both; false unless they are there. */
-static bool
-write_parse_number(const char **text, const char *before, uint64_t *number)
-{
-	char *end;
-
-	if (!write_skip(text, before) || **text < '0' || **text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(*text, &end, 10);
-	*text = end;
-	return errno == 0;
-}
-
 static bool
 write_parse_counts(const char *line, struct written_capture *written)
 {
-	if (!write_parse_number(&line, "{\"frames\":", &written->frames) ||
-	    !write_parse_number(&line, ",\"bytes\":", &written->bytes) ||
-	    !write_parse_number(&line, ",\"lost\":", &written->lost) || !write_skip(&line, ",\"cut\":"))
-		return false;
-	written->cut = strcmp(line, "true}") == 0;
-	return written->cut || strcmp(line, "false}") == 0;
+	json_t *counts = json_read_object(line, strlen(line));
+	bool complete = json_read_unsigned(counts, "frames", &written->frames) &&
+			json_read_unsigned(counts, "bytes", &written->bytes) &&
+			json_read_unsigned(counts, "lost", &written->lost) &&
+			json_read_bool(counts, "cut", &written->cut);
+
+	json_decref(counts);
+	return complete;
 }
 
 /* The line behind the chunks.  A capture without frames has at least its header. */

@@ -4,18 +4,18 @@
 #include <pcap/pcap.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "formulas/match/filter_size.h"
-#include "tools/control_client.h"
+#include "formulas/match/filter_text.h"
+#include "tools/json_reader.h"
 
 #define SNAPLEN 262144
 
 /* Most instructions that netobsd takes for a link type. */
 #define PROGRAM_MAX 4096u
 
-#define LINK_TYPES_MAX 16u
+#define LINK_TYPES_MAX       16u
+#define LINK_TYPES_REPLY_MAX 1024u
 
 /* --------------------------------------------------------------------------------------------------------- programs */
 
@@ -92,46 +92,38 @@ write_filter_add(const char *filter, int dlt, char programs[WRITE_FILTER_MAX], c
 
 /* ------------------------------------------------------------------------------------------------------- link types */
 
-/* Parses {"link_types":[1,113]}.  Returns the number of types, -1 if the text is another one. */
-static int
-filter_parse_link_types(const char *text, int types[LINK_TYPES_MAX])
+/* The link types of netobsd.  Returns their number, 0 with `error` on failure; without any, that of Ethernet, which
+ * finds mistakes. */
+static unsigned
+filter_read_link_types(const char *socket, int types[LINK_TYPES_MAX], char error[WRITE_FILTER_ERROR_MAX])
 {
-	static const char begin[] = "{\"link_types\":[";
+	json_t *lines =
+	    json_read_reply(socket, "write --link-types\n", LINK_TYPES_REPLY_MAX, error, WRITE_FILTER_ERROR_MAX);
+	const json_t *list = json_object_get(json_array_get(lines, 0), "link_types");
 	unsigned count = 0;
-	char *end;
 
-	if (strncmp(text, begin, sizeof begin - 1) != 0)
-		return -1;
-	for (text += sizeof begin - 1; *text >= '0' && *text <= '9' && count < LINK_TYPES_MAX; text = end) {
-		unsigned long type = strtoul(text, &end, 10);
-
-		if (type > UINT16_MAX)
-			return -1;
-		types[count++] = (int)type;
-		end += *end == ',';
+	for (; count < LINK_TYPES_MAX && json_is_integer(json_array_get(list, count)); count++)
+		types[count] = (int)json_integer_value(json_array_get(list, count));
+	if (lines != NULL && (!json_is_array(list) || count < json_array_size(list))) {
+		snprintf(error, WRITE_FILTER_ERROR_MAX, "the process listening there is not netobsd");
+		count = 0;
+	} else if (lines != NULL && count == 0) {
+		types[count++] = DLT_EN10MB;
 	}
-	return strcmp(text, "]}\n") == 0 ? (int)count : -1;
+	json_decref(lines);
+	return count;
 }
 
 bool
 write_filter_compile(const char *socket, const char *filter, char programs[WRITE_FILTER_MAX],
 		     char error[WRITE_FILTER_ERROR_MAX])
 {
-	int types[LINK_TYPES_MAX], count;
-	char reply[1024];
+	int types[LINK_TYPES_MAX];
+	unsigned count = filter_read_link_types(socket, types, error);
 
-	if (!client_read_reply(socket, "write --link-types\n", reply, sizeof reply, error, WRITE_FILTER_ERROR_MAX))
-		return false;
-	count = filter_parse_link_types(reply, types);
-	if (count < 0) {
-		snprintf(error, WRITE_FILTER_ERROR_MAX, "the process listening there is not netobsd");
-		return false;
-	}
-	if (count == 0)
-		types[count++] = DLT_EN10MB; /* finds mistakes */
 	programs[0] = '\0';
-	for (int i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++)
 		if (!write_filter_add(filter, types[i], programs, error))
 			return false;
-	return true;
+	return count > 0;
 }

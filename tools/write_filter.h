@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The filter of netobsctl write, in the language of pcap-filter(7).  It is compiled here, as tcpdump does, for each link
- * type of the flight memory of netobsd, which runs the programs.
+ * The filter of netobsctl write, in the language of pcap-filter(7).  It is compiled here, as tcpdump does, for each
+ * link type of the flight memory of netobsd, which runs the programs.
  */
 #ifndef NETOBS_TOOLS_WRITE_FILTER_H
 #define NETOBS_TOOLS_WRITE_FILTER_H

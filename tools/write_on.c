@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 #include "tools/write_client.h"
 #include "tools/write_on_directory.h"
 #include "tools/write_on_queue.h"
@@ -427,14 +428,13 @@ write_on_copy(struct write_on *writing, const sigset_t *unblocked)
 static bool
 write_on_check_memory(const struct write_on *writing)
 {
-	static const char key[] = "\"flight_memory\":";
-	char reply[STATUS_REPLY_MAX], error[256];
-	const char *memory;
+	char error[256];
+	json_t *lines = json_read_reply(writing->socket, "status --json\n", STATUS_REPLY_MAX, error, sizeof error);
+	uint64_t memory;
+	bool none = json_read_unsigned(json_array_get(lines, 0), "flight_memory", &memory) && memory == 0;
 
-	if (!client_read_reply(writing->socket, "status --json\n", reply, sizeof reply, error, sizeof error))
-		return true;
-	memory = strstr(reply, key);
-	if (memory == NULL || memory[sizeof key - 1] != '0')
+	json_decref(lines);
+	if (!none)
 		return true;
 	client_log_error("no frames are kept",
 			 "start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf");
@@ -461,7 +461,7 @@ static bool
 write_on_open_feed(struct write_on *writing, const char *names)
 {
 	char request[CLIENT_REQUEST_MAX];
-	int length = snprintf(request, sizeof request, "stream %s --fields=probe,cid,ts\n", names);
+	int length = snprintf(request, sizeof request, "stream %s --fields=probe,cid,ts --json\n", names);
 
 	if (length >= (int)sizeof request) {
 		client_log_error("--on", "too many names");

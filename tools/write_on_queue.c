@@ -1,55 +1,56 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/write_on_queue.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "tools/json_reader.h"
 
 /* --------------------------------------------------------------------------------------------------------- the line */
 
-/* Parses a decimal number that ends at `end`. */
-static bool
-write_on_parse_number(const char *text, const char *end, uint64_t *number)
-{
-	char *stop;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(text, &stop, 10);
-	return errno == 0 && stop == end;
-}
-
 /* A name becomes part of a file name, so its characters are checked again. */
 static bool
-write_on_parse_name(const char *text, size_t length, char name[WRITE_ON_TRIGGER_MAX])
+write_on_check_name(const char *text, char name[WRITE_ON_TRIGGER_MAX])
 {
+	size_t length = strlen(text);
+
 	if (length == 0 || length >= WRITE_ON_TRIGGER_MAX ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") < length || *text == '-')
 		return false;
-	memcpy(name, text, length);
-	name[length] = '\0';
+	memcpy(name, text, length + 1);
 	return true;
+}
+
+/* A probe may have neither connection nor time. */
+static bool
+write_on_read_trigger(const json_t *object, struct write_on_trigger *trigger)
+{
+	const char *name = json_read_string(object, "probe");
+	const json_t *cid = json_object_get(object, "cid"), *ts = json_object_get(object, "ts");
+
+	*trigger = (struct write_on_trigger){.cid = 0};
+	if (name == NULL || !write_on_check_name(name, trigger->name))
+		return false;
+	if ((cid == NULL || json_is_null(cid)) && (ts == NULL || json_is_null(ts)))
+		return true;
+	return json_read_unsigned(object, "cid", &trigger->cid) && trigger->cid > 0 &&
+	       json_read_unsigned(object, "ts", &trigger->ts);
 }
 
 enum write_on_line
 write_on_line_parse(const char *line, struct write_on_trigger *trigger, uint64_t *lost)
 {
-	const char *cid = strchr(line, '\t'), *ts = cid != NULL ? strchr(cid + 1, '\t') : NULL;
+	enum write_on_line kind = WRITE_ON_WRONG;
+	json_t *object;
 
 	if (*line == '\0')
 		return WRITE_ON_END;
-	if (strncmp(line, "lost ", 5) == 0)
-		return write_on_parse_number(line + 5, line + strlen(line), lost) ? WRITE_ON_LOST : WRITE_ON_WRONG;
-	*trigger = (struct write_on_trigger){.cid = 0};
-	if (ts == NULL || !write_on_parse_name(line, (size_t)(cid - line), trigger->name))
-		return WRITE_ON_WRONG;
-	if (strcmp(cid, "\t-\t-") == 0)
-		return WRITE_ON_TRIGGER;
-	return write_on_parse_number(cid + 1, ts, &trigger->cid) && trigger->cid > 0 &&
-		       write_on_parse_number(ts + 1, ts + strlen(ts), &trigger->ts)
-		   ? WRITE_ON_TRIGGER
-		   : WRITE_ON_WRONG;
+	object = json_read_object(line, strlen(line));
+	if (json_read_unsigned(object, "lost", lost))
+		kind = WRITE_ON_LOST;
+	else if (write_on_read_trigger(object, trigger))
+		kind = WRITE_ON_TRIGGER;
+	json_decref(object);
+	return kind;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the queue */

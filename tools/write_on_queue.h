@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Triggers of netobsctl write --on: firings that have a connection.  Each waits in a bounded queue until its file is due;
+ * Triggers of netobsctl write --on: firings with a connection.  Each waits in a bounded queue until its file is due;
  * triggers of a connection that waits already are merged with it.
  */
 #ifndef NETOBS_TOOLS_WRITE_ON_QUEUE_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/dns/dns_reader.h"
+#include "apps/dns/dns.h"
 
-#include "apps/dns/dns_message.h"
-#include "apps/dns/dns_requests.h"
 #include "flow/flow.h"
 
 #define MDNS_PORT  5353u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/dns/dns_requests.h"
+#include "apps/dns/dns.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/dns/dns_name.h"
 #include "flow/memory.h"
 
 #define DNS_REQUEST_BUCKETS (2 * DNS_REQUESTS_MAX)

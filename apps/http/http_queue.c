@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/http/http_queue.h"
+#include "apps/http/http.h"
 
 static const uint8_t http_text_limits[HTTP_TEXTS] = {
     [HTTP_TEXT_METHOD] = HTTP_METHOD_MAX,

@@ -1,8 +1,359 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Splits a byte stream into iSCSI PDUs. */
-#include "apps/iscsi/iscsi_reader.h"
+/* The byte streams of an iSCSI connection to PDUs. */
+#include "apps/iscsi/iscsi.h"
 
 #include <string.h>
+
+/* Arguments of the reader's functions, for one direction. */
+struct iscsi_reader_ctx {
+	struct app_context *app_ctx;
+	struct iscsi_connection *connection;
+	struct iscsi_stream *stream; /* the direction of `sender` */
+	unsigned sender;
+	bool from_target;
+	unsigned effort, effort_max; /* of the search for a boundary in these bytes (iscsi_resync()) */
+};
+
+static void
+iscsi_report_anomaly(const struct iscsi_reader_ctx *ctx, enum anomaly a)
+{
+	ctx->app_ctx->on_anomaly(ctx->app_ctx->context, a);
+}
+
+/*
+ * Most effort of the searches in `length` bytes: a header that is examined is 1, and so are 16 bytes whose digest is
+ * computed.  Arbitrary data has a possible header in about 200 bytes; where an attacker puts more, the rest is not
+ * searched.
+ */
+static unsigned
+iscsi_search_effort_max(uint32_t length)
+{
+	return 64 + length / 16;
+}
+
+static bool
+iscsi_opcode_is_login(uint8_t opcode)
+{
+	return (opcode & 0x1f) == ISCSI_LOGIN_REQUEST;
+}
+
+/* Whether this kind of PDU carries a digest.  Login PDUs never do (section 6.2.1). */
+static enum iscsi_digest_use
+iscsi_digest_use_for(const struct iscsi_connection *connection, uint8_t opcode, enum iscsi_digest_kind kind)
+{
+	if (!connection->full_feature || iscsi_opcode_is_login(opcode))
+		return ISCSI_DIGEST_OFF;
+	return (enum iscsi_digest_use)connection->digest_use[kind];
+}
+
+/* Whether digest use is known from the login. */
+static bool
+iscsi_login_is_known(const struct iscsi_connection *connection)
+{
+	return connection->from_start && !connection->login_unseen;
+}
+
+/* --- Results of a login (RFC 7143 sections 6 and 13): names, digests, lengths. --- */
+
+/* Records a digest key: the first value of an offer, or the value chosen in the answer.  The answer comes last and
+ * overwrites the offer (section 6.2.1). */
+static void
+iscsi_login_set_digest(struct iscsi_connection *connection, enum iscsi_digest_kind kind, const char *value)
+{
+	if (strncmp(value, "CRC32C", 6) == 0)
+		connection->digest_offer[kind] = ISCSI_DIGEST_ON;
+	else if (strncmp(value, "None", 4) == 0)
+		connection->digest_offer[kind] = ISCSI_DIGEST_OFF;
+}
+
+/* A number in decimal or hexadecimal (section 6.1); 0 if it is malformed or too large. */
+static uint32_t
+iscsi_parse_number(const char *value)
+{
+	unsigned base = value[0] == '0' && (value[1] | 0x20) == 'x' ? 16 : 10;
+	uint32_t number = 0;
+
+	for (const char *at = base == 16 ? value + 2 : value; *at != '\0'; at++) {
+		unsigned digit = *at >= '0' && *at <= '9' ? (unsigned)(*at - '0') : (unsigned)((*at | 0x20) - 'a') + 10;
+
+		if (digit >= base || number > ISCSI_DATA_MAX)
+			return 0;
+		number = number * base + digit;
+	}
+	return number <= ISCSI_DATA_MAX ? number : 0;
+}
+
+static void
+iscsi_login_set_name(struct iscsi_reader_ctx *ctx, char name[ISCSI_NAME_MAX + 1], const char *value)
+{
+	size_t length = strlen(value);
+
+	if (length == 0 || length > ISCSI_NAME_MAX) {
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_TEXT);
+		return;
+	}
+	memcpy(name, value, length);
+	memset(name + length, 0, ISCSI_NAME_MAX + 1 - length);
+}
+
+/* The most data that a PDU to endpoint `receiver` may have.  The default limit is 8192 bytes (section 13.12). */
+static uint32_t
+iscsi_max_data_len(const struct iscsi_connection *connection, unsigned receiver)
+{
+	uint32_t declared = connection->max_recv_data[receiver];
+
+	if (!iscsi_login_is_known(connection))
+		return ISCSI_DATA_MAX;
+	return declared > 8192 ? declared : 8192;
+}
+
+/* An attacker can send a pair in every 4 bytes: most keys are told apart by their first letter. */
+static void
+iscsi_handle_text_pair(void *context, const char *key, const char *value)
+{
+	struct iscsi_reader_ctx *ctx = context;
+	struct iscsi_connection *connection = ctx->connection;
+	bool login = iscsi_opcode_is_login(ctx->stream->pdu.opcode);
+
+	switch (key[0]) {
+	case 'M': /* the only relevant key that a text PDU may change too */
+		if (strcmp(key, "MaxRecvDataSegmentLength") != 0)
+			return;
+		connection->max_recv_data[ctx->sender] = iscsi_parse_number(value);
+		if (connection->full_feature)
+			connection->stream[1 - ctx->sender].data_max = iscsi_max_data_len(connection, ctx->sender);
+		return;
+	case 'I':
+		if (login && !ctx->from_target && strcmp(key, "InitiatorName") == 0)
+			iscsi_login_set_name(ctx, connection->initiator, value);
+		return;
+	case 'T':
+		if (login && !ctx->from_target && strcmp(key, "TargetName") == 0)
+			iscsi_login_set_name(ctx, connection->target, value);
+		return;
+	case 'H':
+		if (login && strcmp(key, "HeaderDigest") == 0)
+			iscsi_login_set_digest(connection, ISCSI_HEADER_DIGEST, value);
+		return;
+	case 'D':
+		if (login && strcmp(key, "DataDigest") == 0)
+			iscsi_login_set_digest(connection, ISCSI_DATA_DIGEST, value);
+		return;
+	default:
+		return;
+	}
+}
+
+/* Text of a login or text PDU; the end of such a PDU. */
+static void
+iscsi_feed_text(struct iscsi_reader_ctx *ctx, struct slice bytes)
+{
+	if (!iscsi_text_feed(&ctx->stream->text, bytes, iscsi_handle_text_pair, ctx))
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_TEXT);
+}
+
+/* --- additional connections of a session --- */
+
+/* Key of a session in the index: ISID and TSIH, which is not 0. */
+static uint64_t
+iscsi_session_key(const struct iscsi_connection *connection)
+{
+	uint64_t key = connection->tsih;
+
+	for (unsigned i = 0; i < sizeof connection->isid; i++)
+		key |= (uint64_t)connection->isid[i] << (16 + 8 * i);
+	return key;
+}
+
+/* A login PDU of an additional connection does not repeat the names. */
+static void
+iscsi_copy_session_names(const struct app_context *ctx, struct iscsi_connection *connection)
+{
+	const struct iscsi_connection *other = app_flow_index_find(ctx, iscsi_session_key(connection));
+
+	if (other == NULL)
+		return;
+	memcpy(connection->target, other->target, sizeof connection->target);
+	memcpy(connection->initiator, other->initiator, sizeof connection->initiator);
+}
+
+/* --- the end of the login --- */
+
+static void
+iscsi_enter_full_feature(struct iscsi_connection *connection)
+{
+	connection->full_feature = true;
+	for (unsigned kind = 0; kind < 2; kind++) {
+		if (connection->digest_use[kind] != ISCSI_DIGEST_UNKNOWN)
+			continue;
+		if (iscsi_login_is_known(connection))
+			connection->digest_use[kind] =
+			    connection->digest_offer[kind] == ISCSI_DIGEST_ON ? ISCSI_DIGEST_ON : ISCSI_DIGEST_OFF;
+	}
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++)
+		connection->stream[endpoint].data_max = iscsi_max_data_len(connection, 1 - endpoint);
+}
+
+/* A PDU that is valid only after the login, whose end was not captured. */
+static void
+iscsi_assume_full_feature(struct iscsi_connection *connection)
+{
+	if (connection->full_feature)
+		return;
+	/* The answer was not captured, so it is unknown whether the offer was accepted. */
+	connection->login_unseen |=
+	    connection->digest_offer[0] == ISCSI_DIGEST_ON || connection->digest_offer[1] == ISCSI_DIGEST_ON;
+	iscsi_enter_full_feature(connection);
+}
+
+static void
+iscsi_finish_text(struct iscsi_reader_ctx *ctx)
+{
+	if ((ctx->stream->pdu.flags & ISCSI_CONTINUE) != 0)
+		return;
+	if (!iscsi_text_end(&ctx->stream->text) && !ctx->stream->data_missing)
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_TEXT);
+}
+
+/* A complete login PDU. */
+static void
+iscsi_process_login_pdu(struct iscsi_reader_ctx *ctx)
+{
+	struct iscsi_connection *connection = ctx->connection;
+	const struct iscsi_pdu *pdu = &ctx->stream->pdu;
+	bool continues = (pdu->flags & ISCSI_CONTINUE) != 0;
+
+	if (ctx->stream->data_missing)
+		connection->login_unseen = true;
+	memcpy(connection->isid, pdu->isid, sizeof connection->isid);
+	if (pdu->tsih != 0)
+		connection->tsih = pdu->tsih;
+	if (connection->initiator[0] == '\0' && connection->tsih != 0 && !continues)
+		iscsi_copy_session_names(ctx->app_ctx, connection);
+	if (ctx->from_target && pdu->status < 0x100 && (pdu->flags & ISCSI_LOGIN_TRANSIT) != 0 &&
+	    (pdu->flags & 3) == ISCSI_FULL_FEATURE)
+		iscsi_enter_full_feature(connection);
+	if (connection->full_feature && connection->tsih != 0 && connection->initiator[0] != '\0')
+		app_flow_index_set(ctx->app_ctx, iscsi_session_key(connection));
+}
+
+/*
+ * Finds a PDU boundary in mid-stream and after a gap.
+ *
+ * Of the 384 bits of a basic header, 30 to 200 are fixed, depending on the kind.  A run of bytes in which all of them
+ * are right is a candidate.  It is accepted at once if the digest behind it matches, if the PDU ends where its segment
+ * ends, or if another valid header follows in the same segment.  If its data continues in later segments it is
+ * tentative: the PDU is not reported, and the search continues unless a valid header follows.
+ */
+
+enum iscsi_confidence {
+	CONFIDENCE_NONE,
+	CONFIDENCE_TENTATIVE,
+	CONFIDENCE_SURE,
+};
+
+/* Whether the header at offset `at` is followed by its digest. */
+static bool
+iscsi_header_digest_follows(struct slice bytes, uint32_t at, uint32_t length)
+{
+	uint32_t crc = iscsi_digest_update(ISCSI_DIGEST_BEGIN, slice_sub(bytes, at, length));
+
+	return iscsi_digest_is_valid(crc, slice_sub(bytes, at + length, ISCSI_DIGEST_LEN));
+}
+
+/* Whether a plausible header is at offset `at`.  A header with more data than ISCSI_RESYNC_MAX is not accepted. */
+static bool
+iscsi_is_plausible_header(const struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t at)
+{
+	uint32_t limit = ctx->stream->data_max < ISCSI_RESYNC_MAX ? ctx->stream->data_max : ISCSI_RESYNC_MAX;
+
+	return iscsi_bhs_is_plausible(slice_sub(bytes, at, ISCSI_BHS_LEN), ctx->from_target, limit);
+}
+
+/* Decides by what follows the PDU in this segment: nothing, another valid header, or something else. */
+static enum iscsi_confidence
+iscsi_check_candidate_end(const struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t end)
+{
+	if (end == bytes.len)
+		return CONFIDENCE_SURE;
+	if (end > bytes.len)
+		return CONFIDENCE_TENTATIVE;
+	if (bytes.len - end < ISCSI_BHS_LEN)
+		return CONFIDENCE_NONE;
+	return iscsi_is_plausible_header(ctx, bytes, end) ? CONFIDENCE_SURE : CONFIDENCE_NONE;
+}
+
+static enum iscsi_confidence
+iscsi_check_candidate(struct iscsi_reader_ctx *ctx, struct slice bytes, uint32_t at)
+{
+	struct slice bhs = slice_sub(bytes, at, ISCSI_BHS_LEN);
+	const struct iscsi_connection *connection = ctx->connection;
+	uint8_t opcode = slice_u8(bhs, 0) & 0x3f;
+	enum iscsi_digest_use use = iscsi_digest_use_for(connection, opcode, ISCSI_HEADER_DIGEST);
+	uint32_t header, data;
+	enum iscsi_confidence best, other;
+
+	if (!iscsi_is_plausible_header(ctx, bytes, at))
+		return CONFIDENCE_NONE;
+	header = ISCSI_BHS_LEN + iscsi_ahs_length(bhs);
+	data = iscsi_pad_length(iscsi_data_length(bhs));
+	if (use != ISCSI_DIGEST_OFF) {
+		ctx->effort += header / 16;
+		if (iscsi_header_digest_follows(bytes, at, header))
+			return CONFIDENCE_SURE;
+	}
+	if (use == ISCSI_DIGEST_ON)
+		return CONFIDENCE_NONE;
+	best = iscsi_check_candidate_end(ctx, bytes, at + header + data);
+	if (best != CONFIDENCE_SURE && data > 0 &&
+	    iscsi_digest_use_for(connection, opcode, ISCSI_DATA_DIGEST) != ISCSI_DIGEST_OFF) {
+		other = iscsi_check_candidate_end(ctx, bytes, at + header + data + ISCSI_DIGEST_LEN);
+		best = other > best ? other : best;
+	}
+	return best;
+}
+
+static void
+iscsi_accept_candidate(struct iscsi_reader_ctx *ctx, enum iscsi_confidence confidence)
+{
+	struct iscsi_stream *stream = ctx->stream;
+
+	stream->sync = confidence == CONFIDENCE_TENTATIVE ? ISCSI_SYNC_CANDIDATE : ISCSI_SYNC_KNOWN;
+	stream->suppress = false;
+	stream->data_missing = false;
+	stream->read_state = ISCSI_READ_HEADER;
+	stream->header_have = 0;
+	if (confidence == CONFIDENCE_SURE)
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_FOUND);
+}
+
+/* Searches for a boundary.  Returns the number of bytes before it, or of all bytes if there is none. */
+static uint32_t
+iscsi_resync(struct iscsi_reader_ctx *ctx, struct slice bytes)
+{
+	struct iscsi_stream *stream = ctx->stream;
+	uint32_t at = 0;
+
+	while (ctx->effort < ctx->effort_max && (at = iscsi_bhs_search(bytes, at, ctx->from_target)) < bytes.len) {
+		enum iscsi_confidence confidence = iscsi_check_candidate(ctx, bytes, at);
+
+		if (confidence != CONFIDENCE_NONE) {
+			iscsi_accept_candidate(ctx, confidence);
+			return at;
+		}
+		at++;
+		if (++ctx->effort >= ctx->effort_max)
+			iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SEARCH_LIMIT);
+	}
+	stream->resync_bytes += bytes.len;
+	if (stream->resync_bytes > ISCSI_RESYNC_MAX) {
+		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_GIVEN_UP);
+		stream->read_state = ISCSI_READ_NOTHING;
+	}
+	return bytes.len;
+}
+
+/* Splits a byte stream into iSCSI PDUs. */
 
 static struct slice
 iscsi_header_slice(const struct iscsi_stream *stream)
@@ -18,7 +369,8 @@ iscsi_expect_header(struct iscsi_stream *stream)
 	stream->suppress = stream->data_missing = false;
 }
 
-void
+/* The boundary is lost; start a search. */
+static void
 iscsi_lose_sync(struct iscsi_reader_ctx *ctx)
 {
 	struct iscsi_connection *connection = ctx->connection;
@@ -97,6 +449,8 @@ iscsi_collect_digest(struct iscsi_stream *stream, struct slice bytes, uint32_t *
 	stream->digest_have = (uint8_t)(stream->digest_have + *taken);
 	return stream->digest_have == ISCSI_DIGEST_LEN;
 }
+
+static void iscsi_parse_bytes(struct iscsi_reader_ctx *ctx, struct slice bytes);
 
 /* The four bytes were not a digest: parse them as what follows. */
 static void
@@ -320,7 +674,8 @@ iscsi_read_header(struct iscsi_reader_ctx *ctx, struct slice bytes)
 	return n;
 }
 
-void
+/* Parses the next bytes. */
+static void
 iscsi_parse_bytes(struct iscsi_reader_ctx *ctx, struct slice bytes)
 {
 	uint32_t done = 0;

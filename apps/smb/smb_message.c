@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/smb/smb_message.h"
+#include "apps/smb/smb.h"
 
 #define SMB_ID_SMB1	  0xff534d42u
 #define SMB_ID_PLAIN	  0xfe534d42u
@@ -76,4 +76,108 @@ smb_message_parse(struct smb_message *message, struct slice bytes, uint32_t rest
 	default:
 		return SMB_KIND_UNKNOWN;
 	}
+}
+
+#define SMB_SESSION_FLAG_BINDING 0x01 /* section 2.2.5 */
+
+/* Offsets of a command's fields from the start of the header; 0 if it does not have the field. */
+struct smb_layout {
+	uint16_t structure_size; /* first field of the body; its lowest bit says that a variable part follows */
+	uint8_t count, offset, file_id;
+	uint8_t name; /* offset and length of a text, 2 bytes each */
+};
+
+static const struct smb_layout smb_request_layouts[SMB_COMMANDS] = {
+    [SMB_NEGOTIATE] = {.structure_size = 36},
+    [SMB_SESSION_SETUP] = {.structure_size = 25},
+    [SMB_LOGOFF] = {.structure_size = 4},
+    [SMB_TREE_CONNECT] = {.structure_size = 9, .name = 68},
+    [SMB_TREE_DISCONNECT] = {.structure_size = 4},
+    [SMB_CREATE] = {.structure_size = 57, .name = 108},
+    [SMB_CLOSE] = {.structure_size = 24, .file_id = 72},
+    [SMB_FLUSH] = {.structure_size = 24, .file_id = 72},
+    [SMB_READ] = {.structure_size = 49, .count = 68, .offset = 72, .file_id = 80},
+    [SMB_WRITE] = {.structure_size = 49, .count = 68, .offset = 72, .file_id = 80},
+    [SMB_LOCK] = {.structure_size = 48, .file_id = 72},
+    [SMB_IOCTL] = {.structure_size = 57, .file_id = 72},
+    [SMB_CANCEL] = {.structure_size = 4},
+    [SMB_ECHO] = {.structure_size = 4},
+    [SMB_QUERY_DIRECTORY] = {.structure_size = 33, .file_id = 72},
+    [SMB_CHANGE_NOTIFY] = {.structure_size = 32, .file_id = 72},
+    [SMB_QUERY_INFO] = {.structure_size = 41, .file_id = 88},
+    [SMB_SET_INFO] = {.structure_size = 33, .file_id = 80},
+    [SMB_OPLOCK_BREAK] = {.structure_size = 24, .file_id = 72},
+};
+
+/* Responses without an entry have no fields of interest. */
+static const struct smb_layout smb_response_layouts[SMB_COMMANDS] = {
+    [SMB_NEGOTIATE] = {.structure_size = 65},
+    [SMB_CREATE] = {.structure_size = 89, .file_id = 128},
+    [SMB_READ] = {.structure_size = 17, .count = 68},
+    [SMB_WRITE] = {.structure_size = 17, .count = 68},
+};
+
+/* Bytes of header and fixed part. */
+static uint32_t
+smb_layout_bytes(const struct smb_layout *layout)
+{
+	return SMB_HEADER_BYTES + (layout->structure_size & ~1u);
+}
+
+static enum smb_body_result
+smb_body_name(struct smb_body *body, uint8_t at, struct slice bytes, uint32_t length)
+{
+	uint32_t offset = smb_u16(bytes, at), size = smb_u16(bytes, at + 2u);
+
+	if (size == 0)
+		return SMB_BODY_COMPLETE;
+	if (offset < SMB_HEADER_BYTES || offset > length || size > length - offset || size % 2 != 0)
+		return SMB_BODY_BAD;
+	if (slice_has(bytes, offset, size < SMB_NAME_BYTES ? size : SMB_NAME_BYTES))
+		body->name = slice_sub(bytes, offset, size);
+	return SMB_BODY_COMPLETE;
+}
+
+static enum smb_body_result
+smb_body_read(struct smb_body *body, const struct smb_layout *layout, struct slice bytes, uint32_t length)
+{
+	if (layout->count != 0)
+		body->count = smb_u32(bytes, layout->count);
+	if (layout->offset != 0)
+		body->offset = smb_u64(bytes, layout->offset);
+	if (layout->file_id != 0) {
+		slice_copy(bytes, layout->file_id, body->file_id, SMB_FILE_ID_BYTES);
+		body->has_file = true;
+	}
+	return layout->name != 0 ? smb_body_name(body, layout->name, bytes, length) : SMB_BODY_COMPLETE;
+}
+
+enum smb_body_result
+smb_body_parse(struct smb_body *body, const struct smb_message *message, struct slice bytes, uint32_t length)
+{
+	bool response = (message->flags & SMB_FLAG_RESPONSE) != 0;
+	const struct smb_layout *layout;
+	uint16_t size;
+
+	*body = (struct smb_body){0};
+	if (message->command >= SMB_COMMANDS || length < SMB_HEADER_BYTES + 2)
+		return SMB_BODY_BAD;
+	if (bytes.len < SMB_HEADER_BYTES + 2)
+		return SMB_BODY_CUT;
+	layout = response ? &smb_response_layouts[message->command] : &smb_request_layouts[message->command];
+	size = smb_u16(bytes, SMB_HEADER_BYTES);
+	/* An error response has another structure, the acknowledgement of a lease break, too. */
+	if (response && size != layout->structure_size)
+		return SMB_BODY_ERROR;
+	if (message->command == SMB_OPLOCK_BREAK && size != layout->structure_size)
+		return SMB_BODY_ERROR;
+	if (size != layout->structure_size || length < smb_layout_bytes(layout))
+		return SMB_BODY_BAD;
+	if (bytes.len < smb_layout_bytes(layout))
+		return SMB_BODY_CUT;
+	if (response && message->command == SMB_NEGOTIATE)
+		body->dialect = smb_u16(bytes, 68);
+	if (!response && message->command == SMB_SESSION_SETUP)
+		body->binding = (slice_u8(bytes, 66) & SMB_SESSION_FLAG_BINDING) != 0;
+	return smb_body_read(body, layout, bytes, length);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/smb/smb_names.h"
-
-#include "apps/smb/smb_message.h"
+#include "apps/smb/smb.h"
 
 #define REPLACEMENT 0xfffdu /* U+FFFD */
 

@@ -2,7 +2,7 @@
 /* Pairs requests with responses, and follows the shares and files that they name. */
 #include <string.h>
 
-#include "apps/smb/smb_sessions.h"
+#include "apps/smb/smb.h"
 
 struct smb_op_ctx {
 	struct app_context *app;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Splits a byte stream into transport messages, and these into the messages of a chain. */
-#include "apps/smb/smb_reader.h"
+#include "apps/smb/smb.h"
 
 #include <string.h>
-
-#include "apps/smb/smb_sessions.h"
 
 /* Types of the session service of NetBIOS (RFC 1002 section 4.3.1); SMB on port 445 has the first one only. */
 #define NETBIOS_MESSAGE	  0x00

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/smb/smb_sessions.h"
+#include "apps/smb/smb.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/smb/smb_tables.h"
+#include "apps/smb/smb.h"
 
 #include <string.h>
-
-#include "apps/smb/smb_names.h"
 
 /* ------------------------------------------------------------------------------------------------------- requests */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "apps/tls/tls_ja4.h"
+#include "apps/tls/tls.h"
 
 #include <nettle/sha2.h>
 

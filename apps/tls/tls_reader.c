@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Splits a byte stream into TLS records and handshake messages. */
-#include "apps/tls/tls_reader.h"
+#include "apps/tls/tls.h"
 
 #include <string.h>
-
-#include "apps/tls/tls_names.h"
 
 struct tls_ctx {
 	struct app_context *app;

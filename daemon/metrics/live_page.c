@@ -5,14 +5,26 @@
 
 #include "base/clock.h"
 
-static const char live_data[] = "{\"live\":true}";
+/* Data of the page of a running netobsd, which fetches the rest: {"live":true}. */
+static struct page_part
+live_page_data(void)
+{
+	static char bytes[16];
+	struct text_buffer text = {.bytes = bytes, .size = sizeof bytes};
+	struct json json = text_json(&text);
+
+	json_begin_object(&json, NULL);
+	json_add_bool(&json, "live", true);
+	json_end_object(&json);
+	return (struct page_part){bytes, text.used};
+}
 
 /* The data of the page stand between two of its parts. */
 static struct page_part
 live_page_part(const struct page *page, unsigned part)
 {
 	if (part == PAGE_DATA)
-		return (struct page_part){live_data, sizeof live_data - 1};
+		return live_page_data();
 	return page->parts[part < PAGE_DATA ? part : part - 1];
 }
 
@@ -50,10 +62,14 @@ live_connections_begin(struct live_reply *reply, struct query_context *query)
 bool
 live_connections_write(struct live_reply *reply, struct text_buffer *text)
 {
+	struct json json = text_json(text);
 	size_t before;
 
-	if (!reply->begun)
-		text_add_format(text, "{\"time\":%llu}\n", (unsigned long long)clock_realtime_ns());
+	if (!reply->begun) {
+		json_begin_object(&json, NULL);
+		json_add_unsigned(&json, "time", clock_realtime_ns());
+		json_end_line(&json);
+	}
 	reply->begun = true;
 	before = text->used;
 	control_reply_write_flows(&reply->connections, text);

@@ -8,7 +8,7 @@
 #include "daemon/stats/flow_names.h"
 #include "flow/record/flow_record.h"
 #include "probes/args/args.h"
-#include "records/record_filter.h"
+#include "records/record_fields.h"
 
 bool
 connection_filter_begin(struct control_reply *reply, char *error, size_t size)

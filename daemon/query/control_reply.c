@@ -44,12 +44,13 @@ reply_add_times(struct text_buffer *text, const char *what, const struct time_hi
 }
 
 static void
-reply_add_times_json(struct text_buffer *text, const char *key, const struct time_histogram *times)
+reply_add_times_json(struct json *json, const char *key, const struct time_histogram *times)
 {
-	unsigned long long median = time_histogram_percentile(times, 50), high = time_histogram_percentile(times, 99);
-
-	text_add_format(text, ",\"%s\":{\"p50\":%llu,\"p99\":%llu,\"max\":%llu}", key, median, high,
-			(unsigned long long)times->largest_ns);
+	json_begin_object(json, key);
+	json_add_unsigned(json, "p50", time_histogram_percentile(times, 50));
+	json_add_unsigned(json, "p99", time_histogram_percentile(times, 99));
+	json_add_unsigned(json, "max", times->largest_ns);
+	json_end_object(json);
 }
 
 static void
@@ -107,64 +108,76 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	struct stats_totals totals;
 	const struct observe_counters *observed = &totals.observed;
 	const struct input_counters *input = &totals.input;
-	const struct flow_counters *flows = &totals.flows;
+	struct json json = text_json(text);
+	char attach[64];
 
 	stats_collect(query->workers, &totals);
-	text_add_format(text, "{\"version\":\"%s\",\"pid\":%ld,\"started\":%lld,\"build_id\":\"%s\",\"binary\":",
-			PACKAGE_VERSION, (long)getpid(), (long long)query->started, query->build.hex);
-	text_add_json(text, query->build.path);
-	text_add_format(text, ",\"inode\":%llu,\"replaced\":%s,\"attach\":\"usdt:/proc/%ld/exe:netobs:\"",
-			(unsigned long long)query->build.inode, build_id_is_replaced(&query->build) ? "true" : "false",
-			(long)getpid());
-	text_add_format(text, ",\"probes_enabled\":%u,\"probe_site\":\"%s\"", reply_count_enabled(),
-			site_kind_name(site_selected()));
-	text_add_format(text, ",\"frames\":%llu,\"bytes\":%llu,\"received\":%llu,\"dropped\":%llu",
-			(unsigned long long)observed->frames, (unsigned long long)observed->bytes,
-			(unsigned long long)input->received, (unsigned long long)input->dropped);
-	text_add_format(text,
-			",\"interface_dropped\":%llu,\"connections\":%llu,\"max_flows\":%u,\"memory_reserved\":%llu",
-			(unsigned long long)input->interface_dropped, (unsigned long long)flows->flows,
-			(unsigned)query->config->flow_limits.flows, (unsigned long long)stats_memory_total(&memory));
-	text_add_format(text, ",\"flight_memory\":%llu,\"flight_span_us\":%llu,\"flight_frames\":%llu",
-			(unsigned long long)query->config->flight_memory, (unsigned long long)totals.flight_span_us,
-			(unsigned long long)totals.flight.frames_now);
-	text_add_format(text, ",\"closed_connections\":%llu,\"max_closed_connections\":%u",
-			(unsigned long long)totals.closed.now, (unsigned)query->config->closed_connections);
-	reply_add_times_json(text, "lag_ns", &totals.batches_of_minute.lag);
-	reply_add_times_json(text, "batch_ns", &totals.batches_of_minute.duration);
-	text_add_format(text, ",\"memory_resident\":%llu,\"workers\":%u}\n",
-			(unsigned long long)stats_resident_memory(), query->workers->count);
+	json_begin_object(&json, NULL);
+	json_add_string(&json, "version", PACKAGE_VERSION);
+	json_add_signed(&json, "pid", getpid());
+	json_add_signed(&json, "started", query->started);
+	json_add_string(&json, "build_id", query->build.hex);
+	json_add_string(&json, "binary", query->build.path);
+	json_add_unsigned(&json, "inode", query->build.inode);
+	json_add_bool(&json, "replaced", build_id_is_replaced(&query->build));
+	snprintf(attach, sizeof attach, "usdt:/proc/%ld/exe:netobs:", (long)getpid());
+	json_add_string(&json, "attach", attach);
+	json_add_unsigned(&json, "probes_enabled", reply_count_enabled());
+	json_add_string(&json, "probe_site", site_kind_name(site_selected()));
+	json_add_unsigned(&json, "frames", observed->frames);
+	json_add_unsigned(&json, "bytes", observed->bytes);
+	json_add_unsigned(&json, "received", input->received);
+	json_add_unsigned(&json, "dropped", input->dropped);
+	json_add_unsigned(&json, "interface_dropped", input->interface_dropped);
+	json_add_unsigned(&json, "connections", totals.flows.flows);
+	json_add_unsigned(&json, "max_flows", query->config->flow_limits.flows);
+	json_add_unsigned(&json, "memory_reserved", stats_memory_total(&memory));
+	json_add_unsigned(&json, "flight_memory", query->config->flight_memory);
+	json_add_unsigned(&json, "flight_span_us", totals.flight_span_us);
+	json_add_unsigned(&json, "flight_frames", totals.flight.frames_now);
+	json_add_unsigned(&json, "closed_connections", totals.closed.now);
+	json_add_unsigned(&json, "max_closed_connections", query->config->closed_connections);
+	reply_add_times_json(&json, "lag_ns", &totals.batches_of_minute.lag);
+	reply_add_times_json(&json, "batch_ns", &totals.batches_of_minute.duration);
+	json_add_unsigned(&json, "memory_resident", stats_resident_memory());
+	json_add_unsigned(&json, "workers", query->workers->count);
+	json_end_line(&json);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- probes */
 
 /* The text reply lists only probes that are enabled or have fired; JSON lists all. */
 static void
-reply_probes(struct query_context *query, bool json, struct text_buffer *text)
+reply_probes(struct query_context *query, bool as_json, struct text_buffer *text)
 {
+	struct json json = text_json(text);
 	struct stats_totals totals;
 
 	stats_collect(query->workers, &totals);
-	if (!json)
+	if (!as_json)
 		text_add_format(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
 		unsigned enabled = site_count_enablers(semaphores_read(i), manifest_sites(i));
 		unsigned long long fired = totals.fired[i];
 
-		if (json)
-			text_add_format(text, "{\"probe\":\"%s\",\"enabled\":%u,\"fired\":%llu}\n",
-					manifest_probes[i].name, enabled, fired);
-		else if (enabled > 0 || fired > 0)
+		if (as_json) {
+			json_begin_object(&json, NULL);
+			json_add_string(&json, "probe", manifest_probes[i].name);
+			json_add_unsigned(&json, "enabled", enabled);
+			json_add_unsigned(&json, "fired", fired);
+			json_end_line(&json);
+		} else if (enabled > 0 || fired > 0) {
 			text_add_format(text, "%-26s %8u %20llu\n", manifest_probes[i].name, enabled, fired);
+		}
 	}
 }
 
 /* ------------------------------------------------------------------------------------------------------- interfaces */
 
 struct reply_table {
-	bool json;
+	bool as_json;
 	struct text_buffer *text;
-	bool first;
+	struct json json; /* to `text` */
 };
 
 static const char *const interface_state_names[INTERFACE_STATES] = {
@@ -181,20 +194,21 @@ link_type_name(int link_type)
 static void
 reply_add_interface(void *context, const struct input_interface *observed)
 {
-	const struct reply_table *table = context;
+	struct reply_table *table = context;
 	struct text_buffer *text = table->text;
+	struct json *json = &table->json;
 
-	if (table->json) {
-		text_add_format(text, "{\"interface\":");
-		text_add_json(text, observed->interface->name);
-		text_add_format(
-		    text,
-		    ",\"ifindex\":%u,\"state\":\"%s\",\"link_type\":\"%s\",\"received\":%llu,\"dropped\":%llu,"
-		    "\"interface_dropped\":%llu,\"lost\":%llu}\n",
-		    (unsigned)observed->interface->ifindex, interface_state_names[observed->state],
-		    link_type_name(observed->link_type), (unsigned long long)observed->received,
-		    (unsigned long long)observed->dropped, (unsigned long long)observed->interface_dropped,
-		    (unsigned long long)observed->times_removed);
+	if (table->as_json) {
+		json_begin_object(json, NULL);
+		json_add_string(json, "interface", observed->interface->name);
+		json_add_unsigned(json, "ifindex", observed->interface->ifindex);
+		json_add_string(json, "state", interface_state_names[observed->state]);
+		json_add_string(json, "link_type", link_type_name(observed->link_type));
+		json_add_unsigned(json, "received", observed->received);
+		json_add_unsigned(json, "dropped", observed->dropped);
+		json_add_unsigned(json, "interface_dropped", observed->interface_dropped);
+		json_add_unsigned(json, "lost", observed->times_removed);
+		json_end_line(json);
 		return;
 	}
 	text_add_escaped(text, observed->interface->name);
@@ -209,7 +223,7 @@ reply_add_interface(void *context, const struct input_interface *observed)
 static void
 reply_interfaces(struct query_context *query, bool json, struct text_buffer *text)
 {
-	struct reply_table table = {.json = json, .text = text};
+	struct reply_table table = {.as_json = json, .text = text, .json = text_json(text)};
 
 	if (!json)
 		text_add_format(text, "%-16s %6s %-8s %-14s %14s %10s %10s %6s\n", "INTERFACE", "INDEX", "STATE",
@@ -224,25 +238,28 @@ reply_add_counter(void *context, const char *group, const char *name, uint64_t v
 {
 	struct reply_table *table = context;
 
-	if (table->json)
-		text_add_format(table->text, "%s\"%s%s\":%llu", table->first ? "{" : ",", group, name,
-				(unsigned long long)value);
+	char full[JSON_NAME_MAX + 1];
+
+	snprintf(full, sizeof full, "%s%s", group, name);
+	if (table->as_json)
+		json_add_unsigned(&table->json, full, value);
 	else
 		text_add_format(table->text, "%s%-*s %20llu\n", group, 40 - (int)strlen(group), name,
 				(unsigned long long)value);
-	table->first = false;
 }
 
 static void
 reply_counters(struct query_context *query, bool json, struct text_buffer *text)
 {
-	struct reply_table table = {.json = json, .text = text, .first = true};
+	struct reply_table table = {.as_json = json, .text = text, .json = text_json(text)};
 	struct stats_totals totals;
 
 	stats_collect(query->workers, &totals);
+	if (json)
+		json_begin_object(&table.json, NULL);
 	counters_visit(&totals, reply_add_counter, &table);
 	if (json)
-		text_add_format(text, "}\n");
+		json_end_line(&table.json);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ debug */
@@ -250,6 +267,8 @@ reply_counters(struct query_context *query, bool json, struct text_buffer *text)
 static void
 reply_debug(const struct control_request *request, struct text_buffer *text)
 {
+	struct json json = text_json(text);
+
 	if (request->set_debug)
 		log_debug_enable(request->debug_topics);
 	if (!request->json)
@@ -257,12 +276,15 @@ reply_debug(const struct control_request *request, struct text_buffer *text)
 	for (unsigned i = 0; i < DEBUG_TOPIC_COUNT; i++) {
 		bool on = log_debug_is_on((enum debug_topic)i);
 
-		if (request->json)
-			text_add_format(text, "{\"topic\":\"%s\",\"on\":%s}\n", debug_topics[i].name,
-					on ? "true" : "false");
-		else
+		if (request->json) {
+			json_begin_object(&json, NULL);
+			json_add_string(&json, "topic", debug_topics[i].name);
+			json_add_bool(&json, "on", on);
+			json_end_line(&json);
+		} else {
 			text_add_format(text, "%-10s %-5s %s\n", debug_topics[i].name, on ? "on" : "off",
 					debug_topics[i].help);
+		}
 	}
 }
 
@@ -314,12 +336,18 @@ control_reply_end_closed(struct control_reply *reply)
 /* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
-reply_reload(struct query_context *query, bool json, struct text_buffer *text)
+reply_reload(struct query_context *query, bool as_json, struct text_buffer *text)
 {
+	struct json json = text_json(text);
 	char error[256] = "";
 
 	if (query->reload(query->context, error, sizeof error)) {
-		text_add_format(text, json ? "ok\n{\"reloaded\":true}\n" : "ok\nconfiguration reloaded\n");
+		text_add_format(text, as_json ? "ok\n" : "ok\nconfiguration reloaded\n");
+		if (as_json) {
+			json_begin_object(&json, NULL);
+			json_add_bool(&json, "reloaded", true);
+			json_end_line(&json);
+		}
 		return;
 	}
 	text_add_format(text, "error ");

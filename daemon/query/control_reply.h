@@ -101,7 +101,7 @@ bool reply_find_known_owner(const struct control_reply *reply, const struct flow
 
 /* Appends the keys pid, comm, uid and owner, each with a comma in front. */
 void reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-			  unsigned endpoint, struct text_buffer *text);
+			  unsigned endpoint, struct json *json);
 
 /* Appends the process, or why it is unknown: a line with its end. */
 void reply_add_owner_line(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,

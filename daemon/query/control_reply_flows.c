@@ -89,21 +89,20 @@ reply_add_flow_row(struct control_reply *reply, const struct flow_table *table, 
 
 static void
 reply_add_endpoint_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-			unsigned endpoint, struct text_buffer *text)
+			unsigned endpoint, struct json *json)
 {
-	char bytes[INET6_ADDRSTRLEN];
+	char address[INET6_ADDRSTRLEN];
 
-	text_add_format(text,
-			"{\"cid\":%llu,\"address\":\"%s\",\"port\":%u,\"local\":%s,\"state\":\"%s\",\"bytes\":%llu,"
-			"\"packets\":%llu,\"retransmits\":%u,\"srtt_us\":%u",
-			(unsigned long long)flow_cid(table, flow, endpoint),
-			reply_format_address(flow, endpoint, bytes), (unsigned)flow->key.port[endpoint],
-			(flow->local >> endpoint & 1) != 0 ? "true" : "false", flow_state_name(flow, endpoint),
-			(unsigned long long)flow_endpoint_bytes(flow, endpoint), flow_endpoint_packets(flow, endpoint),
-			flow_endpoint_retransmits(table, flow, endpoint),
-			flow->kind == FLOW_TCP ? flow->tcp[endpoint].srtt_us : 0);
-	reply_add_owner_json(reply, table, flow, endpoint, text);
-	text_add_format(text, "}");
+	json_add_unsigned(json, "cid", flow_cid(table, flow, endpoint));
+	json_add_string(json, "address", reply_format_address(flow, endpoint, address));
+	json_add_unsigned(json, "port", flow->key.port[endpoint]);
+	json_add_bool(json, "local", (flow->local >> endpoint & 1) != 0);
+	json_add_string(json, "state", flow_state_name(flow, endpoint));
+	json_add_unsigned(json, "bytes", flow_endpoint_bytes(flow, endpoint));
+	json_add_unsigned(json, "packets", flow_endpoint_packets(flow, endpoint));
+	json_add_unsigned(json, "retransmits", flow_endpoint_retransmits(table, flow, endpoint));
+	json_add_unsigned(json, "srtt_us", flow->kind == FLOW_TCP ? flow->tcp[endpoint].srtt_us : 0);
+	reply_add_owner_json(reply, table, flow, endpoint, json);
 }
 
 static void
@@ -113,15 +112,21 @@ reply_add_flow_json(const struct control_reply *reply, const struct flow_table *
 	unsigned local = flow_reported_endpoint(flow);
 	enum record_role role;
 	unsigned client = flow_find_client(table, flow, &role);
+	struct json json = text_json(text);
 
-	text_add_format(
-	    text, "{\"proto\":\"%s\",\"start\":%llu,\"last\":%llu,\"client\":\"%s\",\"role\":\"%s\",\"near\":",
-	    flow_protocol_name(flow), (unsigned long long)flow_first_seen(table, flow),
-	    (unsigned long long)flow_last_seen(table, flow), client == local ? "near" : "far", record_role_name(role));
-	reply_add_endpoint_json(reply, table, flow, local, text);
-	text_add_format(text, ",\"far\":");
-	reply_add_endpoint_json(reply, table, flow, 1 - local, text);
-	text_add_format(text, "}\n");
+	json_begin_object(&json, NULL);
+	json_add_string(&json, "proto", flow_protocol_name(flow));
+	json_add_unsigned(&json, "start", flow_first_seen(table, flow));
+	json_add_unsigned(&json, "last", flow_last_seen(table, flow));
+	json_add_string(&json, "client", client == local ? "near" : "far");
+	json_add_string(&json, "role", record_role_name(role));
+	json_begin_object(&json, "near");
+	reply_add_endpoint_json(reply, table, flow, local, &json);
+	json_end_object(&json);
+	json_begin_object(&json, "far");
+	reply_add_endpoint_json(reply, table, flow, 1 - local, &json);
+	json_end_object(&json);
+	json_end_line(&json);
 }
 
 static void

@@ -139,32 +139,38 @@ static void
 reply_add_formula_json(const struct formula_status *status, const char *path, struct text_buffer *text)
 {
 	char site[SLOTS_SITE_NAME_MAX + 1], line[ATTACH_LINE_MAX];
+	const bool has_slot = status->slot != FORMULA_NO_SLOT;
+	struct json json = text_json(text);
 
-	text_add_format(text, "{\"formula\":\"%s\",\"definition\":", formula_name(status->formula));
-	text_add_json(text, formula_text(status->formula));
-	text_add_format(text, ",\"origin\":\"%s\",\"per\":\"%s\",\"counted\":%s,\"evaluated\":%s",
-			status->origin == FORMULA_OF_CONFIG ? "configuration" : "request",
-			formula_is_per_packet(status->formula) ? "packet" : "event",
-			formula_is_counted(status->formula) ? "true" : "false", status->active ? "true" : "false");
-	text_add_format(text,
-			",\"printed\":%s,\"traced\":%s,\"streamed\":%s,\"written\":%s,\"seen\":%llu,\"matched\":%llu,"
-			"\"dropped\":%llu,\"file\":",
-			status->printed ? "true" : "false", status->traced ? "true" : "false",
-			status->fed ? "true" : "false", status->written ? "true" : "false",
-			(unsigned long long)status->seen, (unsigned long long)status->matched,
-			(unsigned long long)status->dropped);
-	if (status->slot == FORMULA_NO_SLOT) {
-		text_add_format(text, "null,\"site\":null,\"slot\":null,\"attach\":{}}\n");
-		return;
+	json_begin_object(&json, NULL);
+	json_add_string(&json, "formula", formula_name(status->formula));
+	json_add_string(&json, "definition", formula_text(status->formula));
+	json_add_string(&json, "origin", status->origin == FORMULA_OF_CONFIG ? "configuration" : "request");
+	json_add_string(&json, "per", formula_is_per_packet(status->formula) ? "packet" : "event");
+	json_add_bool(&json, "counted", formula_is_counted(status->formula));
+	json_add_bool(&json, "evaluated", status->active);
+	json_add_bool(&json, "printed", status->printed);
+	json_add_bool(&json, "traced", status->traced);
+	json_add_bool(&json, "streamed", status->fed);
+	json_add_bool(&json, "written", status->written);
+	json_add_unsigned(&json, "seen", status->seen);
+	json_add_unsigned(&json, "matched", status->matched);
+	json_add_unsigned(&json, "dropped", status->dropped);
+	if (has_slot) {
+		formula_site_name(status, site);
+		json_add_string(&json, "file", path);
+		json_add_string(&json, "site", site);
+		json_add_unsigned(&json, "slot", status->slot + 1);
+	} else {
+		json_add_null(&json, "file");
+		json_add_null(&json, "site");
+		json_add_null(&json, "slot");
 	}
-	formula_site_name(status, site);
-	text_add_json(text, path);
-	text_add_format(text, ",\"site\":\"%s\",\"slot\":%u,\"attach\":", site, status->slot + 1);
-	for (unsigned i = 0; i < ATTACH_LINES; i++) {
-		text_add_format(text, "%s\"%s\":", i == 0 ? "{" : ",", attach_lines[i].tracer);
-		text_add_json(text, reply_attach_line(status, path, i, line, sizeof line));
-	}
-	text_add_format(text, "}}\n");
+	json_begin_object(&json, "attach");
+	for (unsigned i = 0; has_slot && i < ATTACH_LINES; i++)
+		json_add_string(&json, attach_lines[i].tracer, reply_attach_line(status, path, i, line, sizeof line));
+	json_end_object(&json);
+	json_end_line(&json);
 }
 
 static void
@@ -318,17 +324,33 @@ reply_formula_of_slot(const struct formula_set *set, unsigned slot)
 static void
 reply_add_site_json(unsigned slot, const char *formula, const char *name, bool traced, struct text_buffer *text)
 {
-	text_add_format(text, "{\"slot\":%u,\"formula\":", slot + 1);
+	struct json json = text_json(text);
+	char own[SLOTS_SITE_NAME_MAX + 1];
+
+	snprintf(own, sizeof own, "formula-%02u", slot + 1);
+	json_begin_object(&json, NULL);
+	json_add_unsigned(&json, "slot", slot + 1);
 	if (*formula != '\0')
-		text_add_json(text, formula);
+		json_add_string(&json, "formula", formula);
 	else
-		text_add_format(text, "null");
-	text_add_format(text, ",\"name\":");
-	if (*name != '\0')
-		text_add_json(text, name);
+		json_add_null(&json, "formula");
+	json_add_string(&json, "name", *name != '\0' ? name : own);
+	json_add_bool(&json, "traced", traced);
+	json_end_line(&json);
+}
+
+/* The file of the sites, in a line of its own. */
+static void
+reply_add_sites_file_json(const char *path, struct text_buffer *text)
+{
+	struct json json = text_json(text);
+
+	json_begin_object(&json, NULL);
+	if (path != NULL)
+		json_add_string(&json, "file", path);
 	else
-		text_add_format(text, "\"formula-%02u\"", slot + 1);
-	text_add_format(text, ",\"traced\":%s}\n", traced ? "true" : "false");
+		json_add_null(&json, "file");
+	json_end_line(&json);
 }
 
 /* The text reply lists the slots that are not as after the start; JSON lists all. */
@@ -342,7 +364,9 @@ control_reply_write_sites(struct control_reply *reply, struct text_buffer *text)
 	reply->done = true;
 	query->update_sites(query->context);
 	text_add_format(text, "ok\n");
-	if (!json) {
+	if (json) {
+		reply_add_sites_file_json(path, text);
+	} else {
 		text_add_format(text, "file ");
 		text_add_escaped(text, path != NULL ? path : "none");
 		text_add_format(text, "\n%-4s %-40s %-40s %s\n", "SLOT", "FORMULA", "NAME", "TRACED");

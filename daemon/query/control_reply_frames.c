@@ -614,11 +614,15 @@ frames_add_end(const struct frames_reply *frames, struct text_buffer *text)
 {
 	bool cut;
 	uint64_t lost = frames_count_lost(frames, &cut);
+	struct json json = text_json(text);
 
 	frames_add_length(text, 0);
-	text_add_format(text, "{\"frames\":%llu,\"bytes\":%llu,\"lost\":%llu,\"cut\":%s}\n",
-			(unsigned long long)frames->frames, (unsigned long long)frames->bytes, (unsigned long long)lost,
-			cut ? "true" : "false");
+	json_begin_object(&json, NULL);
+	json_add_unsigned(&json, "frames", frames->frames);
+	json_add_unsigned(&json, "bytes", frames->bytes);
+	json_add_unsigned(&json, "lost", lost);
+	json_add_bool(&json, "cut", cut);
+	json_end_line(&json);
 }
 
 /* ------------------------------------------------------------------------------------------------ the link types */
@@ -646,6 +650,7 @@ frames_write_link_types(const struct query_context *query, struct text_buffer *t
 {
 	struct workers *workers = query->workers;
 	struct link_types link_types = {.count = 0};
+	struct json json;
 
 	workers_pause(workers);
 	for (unsigned i = 0; i < workers->count; i++)
@@ -653,10 +658,14 @@ frames_write_link_types(const struct query_context *query, struct text_buffer *t
 						       FRAME_PROGRAMS_MAX);
 	workers_resume(workers);
 	stats_visit_interfaces(workers, link_types_add_interface, &link_types);
-	text_add_format(text, "ok\n{\"link_types\":[");
+	text_add_format(text, "ok\n");
+	json = text_json(text);
+	json_begin_object(&json, NULL);
+	json_begin_array(&json, "link_types");
 	for (unsigned i = 0; i < link_types.count; i++)
-		text_add_format(text, "%s%d", i > 0 ? "," : "", link_types.types[i]);
-	text_add_format(text, "]}\n");
+		json_add_signed(&json, NULL, link_types.types[i]);
+	json_end_array(&json);
+	json_end_line(&json);
 }
 
 void

@@ -227,15 +227,15 @@ reply_find_known_owner(const struct control_reply *reply, const struct flow_tabl
 
 void
 reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-		     unsigned endpoint, struct text_buffer *text)
+		     unsigned endpoint, struct json *json)
 {
 	struct owner owner;
 	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, &owner);
 	bool known = status < REPLY_OWNER_UNKNOWN;
 
-	text_add_format(text, ",\"pid\":%d,\"comm\":", known ? (int)owner.pid : -1);
-	text_add_json(text, known ? owner.comm : "");
-	text_add_format(text, ",\"owner\":\"%s\"", reply_owner_statuses[status].word);
+	json_add_signed(json, "pid", known ? owner.pid : -1);
+	json_add_string(json, "comm", known ? owner.comm : "");
+	json_add_string(json, "owner", reply_owner_statuses[status].word);
 }
 
 void

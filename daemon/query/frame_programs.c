@@ -150,7 +150,7 @@ frame_program_check(const struct bpf_insn *program, unsigned count, unsigned *at
 	return wrong;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the text */
+/* --------------------------------------------------------------------------------------------------------- the text */
 
 /* Parses a decimal number and the character behind it, and moves `*text` behind both.  '\0' is not passed. */
 static bool
@@ -195,7 +195,8 @@ program_parse(struct frame_program *program, const char **text, char *error, siz
 
 	if (!program_parse_number(text, UINT16_MAX, " ", &dlt) ||
 	    !program_parse_number(text, FRAME_PROGRAM_MAX, ",", &count) || count == 0) {
-		snprintf(error, size, "write: the filter is not LINKTYPE COUNT,CODE JT JF K,... with 1 to %u instructions",
+		snprintf(error, size,
+			 "write: the filter is not LINKTYPE COUNT,CODE JT JF K,... with 1 to %u instructions",
 			 FRAME_PROGRAM_MAX);
 		return false;
 	}

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "records/record_columns.h"
 #include "records/record_fields.h"
-#include "records/record_filter.h"
 #include "records/record_json.h"
 #include "records/record_sort.h"
 
@@ -182,25 +181,38 @@ closed_reply_begin(const struct closed_reply *reply, struct text_buffer *text)
 	text->used += (size_t)(record_columns_put_titles(reply->table, at) - at);
 }
 
-/* Adds a line below the connections: `note` has no character that JSON escapes. */
+/* Adds an object with one member. */
+static void
+closed_reply_add_member(struct text_buffer *text, const char *name, const char *string)
+{
+	struct json json = text_json(text);
+
+	json_begin_object(&json, NULL);
+	json_add_string(&json, name, string);
+	json_end_line(&json);
+}
+
+/* Adds a line below the connections. */
 static void
 closed_reply_add_note(const struct closed_reply *reply, struct text_buffer *text, const char *note)
 {
 	if (reply->table != NULL)
 		text_add_format(text, "%s\n", note);
 	else if (reply->notes)
-		text_add_format(text, "{\"note\":\"%s\"}\n", note);
+		closed_reply_add_member(text, "note", note);
 }
 
 /* Adds what is missing in the reply.  JSON whose request has a limit does not end with that. */
 static void
 closed_reply_end(const struct closed_reply *reply, struct text_buffer *text)
 {
+	int error = reply->sort != NULL ? record_sort_error(reply->sort) : 0;
 	char note[128];
 
-	if (reply->sort != NULL && record_sort_error(reply->sort) != 0)
-		text_add_format(text, reply->table != NULL ? "the list is incomplete: %s\n" : "{\"error\":\"%s\"}\n",
-				strerror(record_sort_error(reply->sort)));
+	if (error != 0 && reply->table != NULL)
+		text_add_format(text, "the list is incomplete: %s\n", strerror(error));
+	else if (error != 0)
+		closed_reply_add_member(text, "error", strerror(error));
 	if (reply->more && reply->most_sorted) {
 		snprintf(note, sizeof note, "there are more: with --sort at most %u are printed", CLOSED_SORT_MAX);
 		closed_reply_add_note(reply, text, note);

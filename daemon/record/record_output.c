@@ -14,11 +14,10 @@
 #include "daemon/file/output_file.h"
 #include "engine/engine.h"
 #include "probes/print/writer.h"
-#include "records/record_filter.h"
+#include "records/record_columns.h"
+#include "records/record_fields.h"
 #include "records/record_json.h"
 #include "records/record_sort.h"
-#include "records/record_columns.h"
-#include "records/record_tally.h"
 
 /* Memory for sorting, bytes; more records are sorted in a temporary file. */
 #define SORT_MEMORY ((size_t)64 * 1024 * 1024)

@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "daemon/stats/state_counter.h"
 #include "flight/ring.h"
-#include "flow/record/record_totals.h"
+#include "flow/record/flow_record.h"
 #include "flow/stream/app_flow.h"
 #include "flow/stream/stream.h"
 #include "observe/batch_times.h"

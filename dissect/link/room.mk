@@ -6,8 +6,6 @@ libdissect_a_SOURCES += \
 	%D%/cooked.c \
 	%D%/ethernet.c \
 	%D%/link.c \
-	%D%/mpls.c \
-	%D%/pppoe.c \
 	%D%/pseudo.c \
 	%D%/serial.c \
 	%D%/wlan.c

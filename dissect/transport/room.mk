@@ -4,9 +4,6 @@
 libdissect_a_SOURCES += \
 	%D%/dccp.c \
 	%D%/sctp.c \
-	%D%/sctp_chunks.c \
-	%D%/sctp_chunks.h \
+	%D%/sctp.h \
 	%D%/tcp.c \
-	%D%/tcp_options.c \
-	%D%/transport.c \
-	%D%/udp.c
+	%D%/transport.c

@@ -4,5 +4,4 @@
 libflow_a_SOURCES += \
 	%D%/reassembly.c \
 	%D%/reassembly.h \
-	%D%/reassembly_pool.c \
-	%D%/reassembly_pool.h
+	%D%/reassembly_internal.h

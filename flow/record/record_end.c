@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection records: the end of a connection and why, reports of open connections. */
-#include "flow/sctp/sctp_packet.h"
+#include "flow/sctp/sctp_internal.h"
 #include "flow/table/table_internal.h"
 #include "flow/tcp/tcp_segment.h"
 

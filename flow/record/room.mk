@@ -6,6 +6,4 @@ libflow_a_SOURCES += \
 	%D%/flow_record.h \
 	%D%/record_count.c \
 	%D%/record_end.c \
-	%D%/record_internal.h \
-	%D%/record_name.c \
-	%D%/record_totals.h
+	%D%/record_internal.h

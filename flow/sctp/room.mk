@@ -4,9 +4,6 @@
 libflow_a_SOURCES += \
 	%D%/sctp.h \
 	%D%/sctp_addr_table.c \
-	%D%/sctp_addr_table.h \
 	%D%/sctp_flow.c \
-	%D%/sctp_machine.c \
-	%D%/sctp_machine.h \
-	%D%/sctp_packet.c \
-	%D%/sctp_packet.h
+	%D%/sctp_internal.h \
+	%D%/sctp_machine.c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/sctp/sctp_addr_table.h"
+#include "flow/sctp/sctp_internal.h"
 
 #include <stdlib.h>
 

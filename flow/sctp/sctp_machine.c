@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/sctp/sctp_machine.h"
+#include "flow/sctp/sctp_internal.h"
 
 /* Two-letter names of the states, to keep the table readable. */
 enum {

@@ -36,15 +36,6 @@
 /* Retired app flows that are kept before their memory is used again. */
 #define APP_FLOWS_RETIRED_MAX 1024u
 
-struct app_flow_counters {
-	uint64_t active, begun, midstream;
-	uint64_t unread;	      /* connections of which no message was read: their beginning, or one direction, is
-				       * not captured */
-	uint64_t evicted;	      /* confirmed app flows that were evicted */
-	uint64_t evicted_unconfirmed; /* likewise, unconfirmed ones */
-	uint64_t cut;		      /* segments and datagrams read whose end the snapshot length has cut off */
-};
-
 /* A table of a worker's share in reader->connections_max.  `reader` and `pool` are borrowed.  NULL if out of memory. */
 struct app_flow_table *app_flow_table_new(const struct app_reader *reader, const struct app_settings *settings,
 					  struct stream_pool *pool);

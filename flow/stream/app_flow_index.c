@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "flow/stream/app_flow_pool.h"
+#include "flow/stream/app_flow_internal.h"
 
 static uint32_t *
 app_flow_index_bucket(struct app_flow_table *table, uint64_t key)

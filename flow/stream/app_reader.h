@@ -43,6 +43,15 @@ app_settings_share(const struct app_settings *settings, uint32_t limit)
 	return limit;
 }
 
+struct app_flow_counters {
+	uint64_t active, begun, midstream;
+	uint64_t unread;	      /* connections of which no message was read: their beginning, or one direction, is
+				       * not captured */
+	uint64_t evicted;	      /* confirmed app flows that were evicted */
+	uint64_t evicted_unconfirmed; /* likewise, unconfirmed ones */
+	uint64_t cut;		      /* segments and datagrams read whose end the snapshot length has cut off */
+};
+
 /* Requests of all connections of a provider; counters of the run. */
 struct app_request_counters {
 	uint64_t now;	    /* requests that wait for their response */

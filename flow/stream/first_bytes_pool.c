@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "flow/memory.h"
-#include "flow/stream/stream_pool.h"
+#include "flow/stream/stream.h"
 #include "flow/tcp/tcp.h"
 
 _Static_assert(FIRST_BYTES_MAX <= UINT16_MAX, "offsets have 16 bits");
@@ -171,7 +171,7 @@ first_bytes_take_entry(struct first_bytes_pool *pool)
 		return &pool->entries[pool->high_water++];
 	if (pool->free_head == 0) {
 		first = first_bytes_least(pool);
-		pool->streams->counters.unkept += first->count;
+		stream_count_unkept(pool->streams, first->count);
 		first_bytes_drop(pool, first);
 	}
 	first = &pool->entries[pool->free_head - 1];
@@ -240,7 +240,7 @@ first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const 
 		return true;
 	captured = bytes.len < packet->payload_wire ? bytes.len : packet->payload_wire;
 	if (room == 0 || (segment == NULL && first->count == FIRST_BYTES_SEGMENTS)) {
-		pool->streams->counters.unkept++;
+		stream_count_unkept(pool->streams, 1);
 		return false;
 	}
 	if (segment == NULL) {
@@ -253,7 +253,7 @@ first_bytes_add(struct first_bytes_pool *pool, struct first_bytes *first, const 
 						  .flags = packet->tcp.flags,
 						  .sender = (uint8_t)sender};
 	}
-	pool->streams->counters.unkept += captured > room;
+	stream_count_unkept(pool->streams, captured > room);
 	segment->late |= late;
 	segment->wire += packet->payload_wire;
 	slice_copy(bytes, 0, memory + first->used, captured < room ? captured : room);

@@ -5,12 +5,9 @@ libflow_a_SOURCES += \
 	%D%/app_flow.c \
 	%D%/app_flow.h \
 	%D%/app_flow_index.c \
-	%D%/app_flow_pool.c \
-	%D%/app_flow_pool.h \
+	%D%/app_flow_internal.h \
 	%D%/app_reader.h \
 	%D%/first_bytes_pool.c \
 	%D%/first_bytes_pool.h \
 	%D%/stream.c \
-	%D%/stream.h \
-	%D%/stream_pool.c \
-	%D%/stream_pool.h
+	%D%/stream.h

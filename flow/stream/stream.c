@@ -1,9 +1,232 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/stream/stream.h"
 
+#include <stdlib.h>
+
 #include "engine/engine.h"
-#include "flow/stream/stream_pool.h"
+#include "flow/memory.h"
 #include "flow/tcp/tcp.h"
+
+/* --- memory of queued segments: index 0 means none --- */
+
+/* An out-of-order segment in the queue of its stream. */
+struct queued_segment {
+	uint32_t seq;
+	uint32_t captured, wire; /* bytes captured, bytes on the wire */
+	struct stream_origin origin;
+	bool held; /* queued because of what it, or one before it, acknowledges: its time is that of its bytes */
+	uint16_t next;		 /* next segment of the stream, or next free one */
+	uint16_t block;		 /* first block of its bytes */
+};
+
+struct stream_pool {
+	uint8_t *bytes; /* memory of the blocks */
+	uint16_t *block_next;
+	struct queued_segment *segments;
+	uint16_t block_free_head, segment_free_head;   /* heads of the free lists */
+	uint16_t block_high_water, segment_high_water; /* highest indices used so far */
+	uint32_t blocks_used, segments_used;
+	struct stream *oldest, *youngest; /* streams with queued segments */
+	struct stream_counters counters;
+};
+
+static struct queued_segment *
+stream_queue_at(struct stream_pool *pool, uint16_t index)
+{
+	return &pool->segments[index];
+}
+
+/* Entries of the arrays of blocks and segments: index 0 is none. */
+#define BLOCK_INDEX_SPACE   ((size_t)STREAM_POOL_BLOCKS + 1)
+#define SEGMENT_INDEX_SPACE ((size_t)STREAM_POOL_SEGMENTS + 1)
+
+#define BYTES_SIZE (BLOCK_INDEX_SPACE * STREAM_BLOCK)
+
+struct stream_pool *
+stream_pool_new(void)
+{
+	struct stream_pool *pool = calloc(1, sizeof *pool);
+
+	if (pool == NULL)
+		return NULL;
+	pool->bytes = memory_reserve(BYTES_SIZE);
+	pool->block_next = calloc(BLOCK_INDEX_SPACE, sizeof pool->block_next[0]);
+	pool->segments = calloc(SEGMENT_INDEX_SPACE, sizeof pool->segments[0]);
+	if (pool->bytes == NULL || pool->block_next == NULL || pool->segments == NULL) {
+		stream_pool_free(pool);
+		return NULL;
+	}
+	return pool;
+}
+
+void
+stream_pool_free(struct stream_pool *pool)
+{
+	if (pool == NULL)
+		return;
+	memory_release(pool->bytes, BYTES_SIZE);
+	free(pool->block_next);
+	free(pool->segments);
+	free(pool);
+}
+
+size_t
+stream_pool_memory_size(void)
+{
+	return sizeof(struct stream_pool) + BYTES_SIZE + BLOCK_INDEX_SPACE * sizeof(uint16_t) +
+	       SEGMENT_INDEX_SPACE * sizeof(struct queued_segment);
+}
+
+void
+stream_count_unkept(struct stream_pool *pool, uint64_t segments)
+{
+	pool->counters.unkept += segments;
+}
+
+const struct stream_counters *
+stream_pool_counters(const struct stream_pool *pool)
+{
+	return &pool->counters;
+}
+
+uint32_t
+stream_pool_blocks(const struct stream_pool *pool)
+{
+	return pool->blocks_used;
+}
+
+uint32_t
+stream_pool_segments(const struct stream_pool *pool)
+{
+	return pool->segments_used;
+}
+
+static uint32_t
+stream_blocks_for(uint32_t length)
+{
+	return length / STREAM_BLOCK + (length % STREAM_BLOCK != 0);
+}
+
+/* Whether a segment of `length` captured bytes may be queued: the first function checks the stream's limit, the second
+ * the pool's. */
+static bool
+stream_queue_is_allowed(const struct stream *stream, uint32_t length)
+{
+	return stream->queued_segments < STREAM_QUEUE_MAX &&
+	       stream->queued_blocks + stream_blocks_for(length) <= STREAM_BLOCKS_MAX;
+}
+
+static bool
+stream_pool_has_room(const struct stream_pool *pool, uint32_t length)
+{
+	return pool->segments_used < STREAM_POOL_SEGMENTS &&
+	       pool->blocks_used + stream_blocks_for(length) <= STREAM_POOL_BLOCKS;
+}
+
+/* --- streams with queued segments, by age --- */
+
+static void
+stream_pool_link(struct stream_pool *pool, struct stream *stream)
+{
+	stream->older = pool->youngest;
+	stream->younger = NULL;
+	if (pool->youngest != NULL)
+		pool->youngest->younger = stream;
+	else
+		pool->oldest = stream;
+	pool->youngest = stream;
+}
+
+static void
+stream_pool_unlink(struct stream_pool *pool, struct stream *stream)
+{
+	if (stream->older != NULL)
+		stream->older->younger = stream->younger;
+	else
+		pool->oldest = stream->younger;
+	if (stream->younger != NULL)
+		stream->younger->older = stream->older;
+	else
+		pool->youngest = stream->older;
+	stream->older = stream->younger = NULL;
+}
+
+/* --- segments and blocks --- */
+
+static uint16_t
+stream_pool_alloc_block(struct stream_pool *pool)
+{
+	uint16_t index = pool->block_free_head;
+
+	if (index == 0)
+		index = ++pool->block_high_water;
+	else
+		pool->block_free_head = pool->block_next[index];
+	pool->block_next[index] = 0;
+	pool->blocks_used++;
+	return index;
+}
+
+static uint16_t
+stream_pool_alloc_segment(struct stream_pool *pool)
+{
+	uint16_t index = pool->segment_free_head;
+
+	if (index == 0)
+		index = ++pool->segment_high_water;
+	else
+		pool->segment_free_head = pool->segments[index].next;
+	pool->segments_used++;
+	return index;
+}
+
+/* Stores a segment, for which there must be room.  Returns its index, which the caller links into the stream's
+ * queue. */
+static uint16_t
+stream_queue_store(struct stream_pool *pool, struct stream *stream, const struct stream_segment *from, bool held)
+{
+	uint16_t index = stream_pool_alloc_segment(pool), *link;
+	struct queued_segment *segment = stream_queue_at(pool, index);
+	struct slice bytes = from->bytes;
+
+	*segment = (struct queued_segment){
+	    .seq = from->seq, .captured = bytes.len, .wire = from->wire, .origin = from->origin, .held = held};
+	link = &segment->block;
+	for (uint32_t done = 0, n; done < bytes.len; done += n) {
+		n = bytes.len - done < STREAM_BLOCK ? bytes.len - done : STREAM_BLOCK;
+		*link = stream_pool_alloc_block(pool);
+		slice_copy(bytes, done, pool->bytes + (size_t)*link * STREAM_BLOCK, n);
+		link = &pool->block_next[*link];
+	}
+	if (stream->queued_segments++ == 0)
+		stream_pool_link(pool, stream);
+	stream->queued_blocks = (uint16_t)(stream->queued_blocks + stream_blocks_for(bytes.len));
+	return index;
+}
+
+/* Unlinks the stream's first queued segment and frees it. */
+static void
+stream_queue_drop_head(struct stream_pool *pool, struct stream *stream)
+{
+	uint16_t index = stream->queue_head;
+	struct queued_segment *segment = stream_queue_at(pool, index);
+
+	while (segment->block != 0) {
+		uint16_t block = segment->block;
+
+		segment->block = pool->block_next[block];
+		pool->block_next[block] = pool->block_free_head;
+		pool->block_free_head = block;
+		pool->blocks_used--;
+		stream->queued_blocks--;
+	}
+	stream->queue_head = segment->next;
+	segment->next = pool->segment_free_head;
+	pool->segment_free_head = index;
+	pool->segments_used--;
+	if (--stream->queued_segments == 0)
+		stream_pool_unlink(pool, stream);
+}
 
 _Static_assert(STREAM_POOL_BLOCKS < UINT16_MAX && STREAM_POOL_SEGMENTS < UINT16_MAX, "indices have 16 bits");
 /* The worst case fits: a segment without captured bytes needs no block. */

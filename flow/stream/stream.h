@@ -96,6 +96,9 @@ void stream_pool_free(struct stream_pool *pool);
 size_t stream_pool_memory_size(void);
 const struct stream_counters *stream_pool_counters(const struct stream_pool *pool);
 
+/* Counts first segments that were not kept, or not whole. */
+void stream_count_unkept(struct stream_pool *pool, uint64_t segments);
+
 /* Blocks in use, and queued segments, of all streams. */
 uint32_t stream_pool_blocks(const struct stream_pool *pool);
 uint32_t stream_pool_segments(const struct stream_pool *pool);

@@ -2,12 +2,8 @@
 # the flow table: keys, hash slots, timer wheel, eviction
 
 libflow_a_SOURCES += \
-	%D%/evict.c \
-	%D%/flow_key.c \
-	%D%/flow_key.h \
 	%D%/flow_table.c \
 	%D%/slots.c \
 	%D%/slots.h \
 	%D%/table_internal.h \
-	%D%/timer_wheel.c \
-	%D%/uncaptured.c
+	%D%/timer_wheel.c

@@ -122,14 +122,4 @@ void wheel_requeue_all(struct flow_table *table);
 /* timer_wheel.c: packet time at which the present tick began; never after a timer that runs. */
 uint64_t wheel_time(const struct flow_table *table);
 
-/* uncaptured.c: counts what was not captured of a connection that is removed. */
-void flow_count_uncaptured(struct flow_table *table, const struct flow *flow);
-
-/* evict.c: class lists (a flow is in the list of its flow_cold_class(), which must be set first), and eviction: when
- * the table is full, or when a probe sequence is too long. */
-void evict_list_append(struct flow_table *table, flow_index index, enum evict_class class);
-void evict_list_remove(struct flow_table *table, flow_index index);
-void evict_at_limit(struct flow_table *table, uint64_t now);
-void evict_from_probe_sequence(struct flow_table *table, uint32_t hash, uint64_t now);
-
 #endif

@@ -10,21 +10,17 @@ libflow_a_SOURCES += \
 	%D%/tcp_fastpath.h \
 	%D%/tcp_flow.c \
 	%D%/tcp_holes.c \
-	%D%/tcp_icmp.c \
 	%D%/tcp_incarnation.c \
 	%D%/tcp_loss.c \
 	%D%/tcp_loss.h \
 	%D%/tcp_machine.c \
 	%D%/tcp_machine.h \
 	%D%/tcp_order.c \
-	%D%/tcp_order.h \
 	%D%/tcp_pools.c \
 	%D%/tcp_pools.h \
 	%D%/tcp_receive.c \
 	%D%/tcp_retransmit.c \
-	%D%/tcp_rtt.c \
 	%D%/tcp_segment.c \
 	%D%/tcp_segment.h \
 	%D%/tcp_send.c \
-	%D%/tcp_transition.c \
-	%D%/tcp_transition.h
+	%D%/tcp_transition.c

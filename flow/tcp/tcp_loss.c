@@ -2,6 +2,8 @@
 /* Evidence of a sender's losses: ACKs, SACK blocks (RFC 2018), D-SACK (RFC 2883). */
 #include "flow/tcp/tcp_loss.h"
 
+#include "flow/tcp/tcp_segment.h"
+
 /* RFC 6928: initial congestion window in segments. */
 #define INITIAL_WINDOW 10u
 
@@ -469,4 +471,21 @@ tcp_estimate_congestion(const struct flow_table *table, const struct flow *flow,
 		estimates->sack_fack = loss->sacked[loss->sacked_count - 1].end_seq;
 	if (loss->state == TCP_CONGESTION_RECOVERY)
 		estimates->sack_snxt = loss->high_rxt;
+}
+
+/* Round trips and the retransmission timeout (RFC 6298), as a sender at the capture point would compute them. */
+
+#define INITIAL_RTO_US 1000000u
+#define TCP_RTO_VARIANCE_MIN_US 200000u /* TCP_RTO_MIN: Linux uses at least this for 4 * RTTVAR */
+#define TCP_RTO_MAX_US 120000000u
+
+uint32_t
+tcp_rto_us(const struct tcp_endpoint *endpoint)
+{
+	uint64_t variation = 4ull * endpoint->rttvar_us, rto;
+
+	if (endpoint->srtt_us == 0)
+		return INITIAL_RTO_US;
+	rto = endpoint->srtt_us + (variation < TCP_RTO_VARIANCE_MIN_US ? TCP_RTO_VARIANCE_MIN_US : variation);
+	return rto > TCP_RTO_MAX_US ? TCP_RTO_MAX_US : (uint32_t)rto;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/tcp/tcp_order.h"
+#include "flow/tcp/tcp_segment.h"
 
 #include "flow/tcp/tcp_loss.h"
 

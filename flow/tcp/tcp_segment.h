@@ -9,7 +9,7 @@
 #include "flow/tcp/tcp_machine.h"
 #include "flow/tcp/tcp_pools.h"
 
-/* What a segment is that begins below SND.NXT (flow/tcp/tcp_order.h). */
+/* What a segment is that begins below SND.NXT (tcp_order_classify()). */
 enum tcp_repeat_kind {
 	TCP_REPEAT_NONE,	   /* it does not begin there, or sends no sequence space */
 	TCP_REPEAT_DUPLICATE,	   /* second copy of a segment: captured twice, or duplicated by the network */
@@ -305,5 +305,18 @@ tcp_ack_covers_payload(const struct tcp_endpoint *peer, uint32_t ack)
 {
 	return !tcp_seq_before(ack, peer->nxt - ((peer->flags & TCP_EP_FIN_SENT) != 0));
 }
+
+/*
+ * The order in which an endpoint sent its segments: tells a duplicate and a reordered first transmission from a
+ * retransmission.
+ *
+ * The evidence is the send stamp (packet_send_stamp()) of the segments in the send log.  A duplicate has the stamp of
+ * the segment that it repeats; a segment that was overtaken has an older stamp than data captured before it; a
+ * retransmission has a newer one.  Stamps from the IPv4 identification count only if the sender has counted them up so
+ * far.  Without usable stamps, a segment that fills a gap is a retransmission if the sender had a reason to send one.
+ */
+
+/* Classifies a segment that sends [seq, end_seq), which begins below SND.NXT. */
+struct tcp_repeat tcp_order_classify(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
 
 #endif

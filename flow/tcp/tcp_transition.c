@@ -3,7 +3,6 @@
  * Segments in order with which a connection opens and closes: what tcp_send.c and tcp_receive.c do with them, without
  * their tests for everything else.
  */
-#include "flow/tcp/tcp_transition.h"
 
 #include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_fastpath.h"

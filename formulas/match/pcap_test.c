@@ -11,8 +11,7 @@
 #include "dissect/dissect.h"
 #include "dissect/frame.h"
 #include "dissect/header_fields.h"
-#include "formulas/match/filter_size.h"
-#include "formulas/match/filter_words.h"
+#include "formulas/match/filter_text.h"
 
 /* The link types that libpcap may report: dissect_link_supported() selects. */
 #define LINK_TYPES_END 300

@@ -4,10 +4,8 @@
 libformulas_a_SOURCES += \
 	%D%/address.c \
 	%D%/address.h \
-	%D%/filter_size.c \
-	%D%/filter_size.h \
-	%D%/filter_words.c \
-	%D%/filter_words.h \
+	%D%/filter_text.c \
+	%D%/filter_text.h \
 	%D%/pattern.c \
 	%D%/pattern.h \
 	%D%/pcap_test.c \

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "formulas/slots/private_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formulas/slots/slot_file.h"
 #include "formulas/slots/slot_image.h"
-#include "formulas/slots/slot_path.h"
+#include "formulas/slots/slots.h"
 
 /* The shell's descriptors. */
 #define ALIVE_FD STDIN_FILENO

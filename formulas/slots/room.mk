@@ -3,21 +3,14 @@
 
 libformulas_a_SOURCES += \
 	%D%/private_copy.c \
-	%D%/private_copy.h \
-	%D%/slot_editor.c \
-	%D%/slot_editor.h \
 	%D%/slot_file.c \
-	%D%/slot_file.h \
 	%D%/slot_image.c \
 	%D%/slot_image.h \
-	%D%/slot_install.c \
 	%D%/slot_notes.c \
 	%D%/slot_notes.h \
 	%D%/slot_path.c \
-	%D%/slot_path.h \
 	%D%/slots.h \
-	%D%/slots_open.c \
-	%D%/slots_template.h
+	%D%/slots_open.c
 nodist_libformulas_a_SOURCES = formulas/slots/slots_template.c
 
 # Code without any library, sanitizer or start-up function: loading it runs nothing, and there is nothing to relocate in
@@ -29,7 +22,7 @@ formulas_slots_formulas_so_LDFLAGS = -shared -nostdlib -fno-lto \
 	-Wl,-S,-z,relro,-z,now,-z,defs,-z,noexecstack,--build-id=sha1
 formulas_slots_formulas_so_LDADD =
 formulas/slots/slots_template.c: formulas/slots/formulas.so
-	$(AM_V_GEN){ echo '#include "formulas/slots/slots_template.h"' && \
+	$(AM_V_GEN){ echo '#include "formulas/slots/slot_image.h"' && \
 		echo 'const uint8_t slots_template[] = {' && \
 		od -An -v -tx1 formulas/slots/formulas.so | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g' && \
 		echo '};' && \

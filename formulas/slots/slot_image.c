@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formulas/slots/slots_template.h"
-
 /* Limit of the wait for a lock, and interval between two attempts.  A user with the right to read the file can
  * lock it: without a limit such a lock would stop root's editors and the start of the service. */
 #define LOCK_TIMEOUT_MS	 20000

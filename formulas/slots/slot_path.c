@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "formulas/slots/slot_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,9 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formulas/slots/private_copy.h"
 #include "formulas/slots/slot_image.h"
-#include "formulas/slots/slot_path.h"
 #include "probes/site/site_select.h"
 
 #define TEXT_OF(x) #x

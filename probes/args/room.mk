@@ -4,7 +4,6 @@
 libprobes_a_SOURCES += \
 	%D%/abi_layout.c \
 	%D%/args.h \
-	%D%/args_conn.c \
 	%D%/args_ip.c \
 	%D%/args_link.c \
 	%D%/args_record.c \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "probes/feed/feed_queue.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json.h"
 
 #define GAP_LINE_MAX 40
 
@@ -57,12 +57,12 @@ queue_copy(struct feed_queue *queue, size_t added, const char *bytes, size_t len
 static size_t
 queue_copy_gap_line(struct feed_queue *queue, size_t added)
 {
-	char line[GAP_LINE_MAX];
-	int length =
-	    snprintf(line, sizeof line, queue->json ? "{\"lost\":%" PRIu64 "}\n" : "lost %" PRIu64 "\n", queue->gap);
+	char line[GAP_LINE_MAX], *at = queue->json ? put_json_key(line, '{', "lost") : PUT(line, "lost ");
 
+	at = put_u64(at, queue->gap);
+	at = queue->json ? PUT(at, "}\n") : PUT(at, "\n");
 	queue->gap = 0;
-	return queue_copy(queue, added, line, (size_t)length);
+	return queue_copy(queue, added, line, (size_t)(at - line));
 }
 
 void

@@ -34,13 +34,10 @@ json_field_operation(const struct field_info *field)
 void
 json_field_prepare(struct json_field *to, const struct field_info *field, bool first)
 {
-	char *at = to->key;
+	char *at;
 
 	assert(strlen(field->name) + 5 <= JSON_KEY_MAX);
-	*at++ = first ? '{' : ',';
-	*at++ = '"';
-	at = put_string(at, field->name);
-	at = PUT(at, "\":");
+	at = put_json_key(to->key, first ? '{' : ',', field->name);
 	if (field->kind == FIELD_TEXT || field->kind == FIELD_BYTES || field->is_hex)
 		*at++ = '"';
 	to->key_length = (uint8_t)(at - to->key);

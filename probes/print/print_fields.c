@@ -263,17 +263,6 @@ column_put_field(char *at, const struct column_place *place, bool json, const vo
 	return column_put_text(at, place, from);
 }
 
-static char *
-column_put_name(char *at, bool json, const char *name)
-{
-	if (json)
-		*at++ = '"';
-	at = put_string(at, name);
-	if (json)
-		*at++ = '"';
-	return at;
-}
-
 /* Whether a line of the probe leaves the column out. */
 static bool
 column_is_omitted(const struct print_fields *fields, unsigned column, enum probe_id id)
@@ -282,42 +271,32 @@ column_is_omitted(const struct print_fields *fields, unsigned column, enum probe
 	       fields->places[id][column].size == 0;
 }
 
-static char *
-column_put_key(char *at, const char *key, bool first)
-{
-	if (!first)
-		*at++ = ',';
-	*at++ = '"';
-	at = put_string(at, key);
-	return PUT(at, "\":");
-}
-
 char *
 print_fields_line(const struct print_fields *fields, enum print_format format, const char *formula, enum probe_id id,
 		  const void *const args[6], char *at)
 {
 	bool json = format == PRINT_JSON;
-	const char *first;
+	char before = '{';
 
-	if (json)
-		*at++ = '{';
-	first = at;
 	for (unsigned i = 0; i < fields->count; i++) {
 		const struct column *column = &fields->columns[i];
+		const char *name =
+		    column->kind == COLUMN_PROBE && formula != NULL ? formula : manifest_probes[id].name;
 
 		if (json && column_is_omitted(fields, i, id))
 			continue;
 		if (json)
-			at = column_put_key(at, column->key, at == first);
+			at = put_json_key(at, before, column->key);
 		else if (i > 0)
 			*at++ = '\t';
+		before = ',';
 		if (column->kind == COLUMN_FIELD)
 			at = column_put_field(at, &fields->places[id][i], json, args);
 		else
-			at = column_put_name(
-			    at, json,
-			    column->kind == COLUMN_PROBE && formula != NULL ? formula : manifest_probes[id].name);
+			at = json ? put_json_name(at, name) : put_string(at, name);
 	}
+	if (json && before == '{')
+		*at++ = '{';
 	if (json)
 		*at++ = '}';
 	*at++ = '\n';

@@ -3,11 +3,11 @@
 #ifndef NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 #define NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 
+#include "base/format.h"
 #include "probes/manifest.h"
 #include "probes/print/json_fields.h"
 #include "probes/print/print.h"
 #include "probes/print/print_fields.h"
-#include "probes/print/text_clock.h"
 #include "probes/print/text_line.h"
 #include "probes/print/writer.h"
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/format.h"
+#include "base/json.h"
 #include "probes/print/print_internal.h"
 
 static bool
@@ -73,13 +73,14 @@ print_json_line(const struct printer *printer, const char *formula, enum probe_i
 {
 	const struct probe_info *probe = &manifest_probes[id];
 
-	at = PUT(at, "{\"probe\":\"");
+	at = put_json_key(at, '{', "probe");
 	if (formula != NULL) {
-		at = put_string(at, formula);
-		at = PUT(at, "\",\"of\":\"");
+		at = put_json_name(at, formula);
+		at = put_json_key(at, ',', "of");
 	}
-	at = put_string(at, probe->name);
-	at = PUT(at, "\",\"args\":[");
+	at = put_json_name(at, probe->name);
+	at = put_json_key(at, ',', "args");
+	*at++ = '[';
 	for (unsigned i = 0; i < probe->arg_count; i++) {
 		if (i > 0)
 			*at++ = ',';

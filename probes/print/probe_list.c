@@ -3,13 +3,13 @@
 #include "probes/print/probe_list.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "engine/engine.h"
 #include "probes/manifest.h"
 #include "probes/netobs.h"
-#include "base/format.h"
-#include "base/json.h"
 #include "probes/print/writer.h"
 
 static void
@@ -20,116 +20,96 @@ list_put_number(struct writer *out, size_t value)
 	writer_commit(out, put_u64(at, value));
 }
 
-/* A string of the manifest, in quotes and escaped. */
 static void
-list_put_quoted(struct writer *out, const char *text)
+list_write_bytes(void *to, const char *bytes, size_t length)
 {
-	size_t size = strlen(text);
-	char *at = writer_reserve(out, size * JSON_BYTE_MAX + 2);
+	struct writer *out = to;
+	char *at = writer_reserve(out, length); /* a part of a member */
 
-	*at++ = '"';
-	at = put_json_text(at, text, size);
-	*at++ = '"';
-	writer_commit(out, at);
-}
-
-/* ,"key": with the text as its value. */
-static void
-list_put_member(struct writer *out, const char *key, const char *text)
-{
-	writer_put_string(out, key);
-	list_put_quoted(out, text);
-}
-
-static void
-list_put_separator(struct writer *out, size_t index)
-{
-	if (index > 0)
-		writer_put_string(out, ",");
+	memcpy(at, bytes, length);
+	writer_commit(out, at + length);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static void
-list_json_argument_types(struct writer *out, const struct probe_info *probe)
+list_json_argument_type(struct json *json, const struct argument_info *argument)
 {
-	for (unsigned i = 0; i < probe->arg_count; i++) {
-		list_put_separator(out, i);
-		if (probe->args[i].type == NULL) {
-			writer_put_string(out, "null");
-		} else {
-			writer_put_string(out, "\"");
-			writer_put_string(out, probe->args[i].type->name);
-			writer_put_string(out, "_t *\"");
-		}
+	char type[64];
+
+	if (argument->type == NULL) {
+		json_add_null(json, NULL);
+		return;
 	}
+	snprintf(type, sizeof type, "%s_t *", argument->type->name);
+	json_add_string(json, NULL, type);
 }
 
 static void
-list_json_probe(struct writer *out, const struct probe_info *probe)
+list_json_probe(struct json *json, const struct probe_info *probe)
 {
-	list_put_member(out, "{\"name\":", probe->name);
-	list_put_member(out, ",\"c_name\":", probe->c_name);
-	list_put_member(out, ",\"doc\":", probe->doc);
-	writer_put_string(out, ",\"args\":[");
-	list_json_argument_types(out, probe);
-	writer_put_string(out, "],\"nullable\":[");
-	for (unsigned i = 0; i < probe->arg_count; i++) {
-		list_put_separator(out, i);
-		writer_put_string(out, probe->args[i].nullable ? "true" : "false");
-	}
-	writer_put_string(out, "],\"args_doc\":[");
-	for (unsigned i = 0; i < probe->arg_count; i++) {
-		list_put_separator(out, i);
-		list_put_quoted(out, probe->args[i].doc);
-	}
-	writer_put_string(out, "]}");
+	json_begin_object(json, NULL);
+	json_add_string(json, "name", probe->name);
+	json_add_string(json, "c_name", probe->c_name);
+	json_add_string(json, "doc", probe->doc);
+	json_begin_array(json, "args");
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		list_json_argument_type(json, &probe->args[i]);
+	json_end_array(json);
+	json_begin_array(json, "nullable");
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		json_add_bool(json, NULL, probe->args[i].nullable);
+	json_end_array(json);
+	json_begin_array(json, "args_doc");
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		json_add_string(json, NULL, probe->args[i].doc);
+	json_end_array(json);
+	json_end_object(json);
 }
 
 static void
-list_json_field(struct writer *out, const struct field_info *field)
+list_json_field(struct json *json, const struct field_info *field)
 {
-	list_put_member(out, "{\"name\":", field->name);
-	list_put_member(out, ",\"type\":", field->type);
-	writer_put_string(out, ",\"offset\":");
-	list_put_number(out, field->offset);
-	writer_put_string(out, ",\"size\":");
-	list_put_number(out, field->size);
-	list_put_member(out, ",\"doc\":", field->doc);
-	writer_put_string(out, "}");
+	json_begin_object(json, NULL);
+	json_add_string(json, "name", field->name);
+	json_add_string(json, "type", field->type);
+	json_add_unsigned(json, "offset", field->offset);
+	json_add_unsigned(json, "size", field->size);
+	json_add_string(json, "doc", field->doc);
+	json_end_object(json);
 }
 
 static void
-list_json_struct(struct writer *out, const struct struct_info *info)
+list_json_struct(struct json *json, const struct struct_info *info)
 {
-	list_put_member(out, "{\"name\":", info->name);
-	writer_put_string(out, ",\"size\":");
-	list_put_number(out, info->size);
-	list_put_member(out, ",\"doc\":", info->doc);
-	writer_put_string(out, ",\"fields\":[");
-	for (size_t i = 0; i < info->field_count; i++) {
-		list_put_separator(out, i);
-		list_json_field(out, &info->fields[i]);
-	}
-	writer_put_string(out, "]}");
+	json_begin_object(json, NULL);
+	json_add_string(json, "name", info->name);
+	json_add_unsigned(json, "size", info->size);
+	json_add_string(json, "doc", info->doc);
+	json_begin_array(json, "fields");
+	for (size_t i = 0; i < info->field_count; i++)
+		list_json_field(json, &info->fields[i]);
+	json_end_array(json);
+	json_end_object(json);
 }
 
 static void
 list_json(struct writer *out)
 {
-	writer_put_string(out, "{\"provider\":\"netobs\",\"abi\":");
-	list_put_number(out, NETOBS_ABI_VERSION);
-	writer_put_string(out, ",\"probes\":[");
-	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		list_put_separator(out, i);
-		list_json_probe(out, &manifest_probes[i]);
-	}
-	writer_put_string(out, "],\"structs\":[");
-	for (unsigned i = 0; i < STRUCT_COUNT; i++) {
-		list_put_separator(out, i);
-		list_json_struct(out, &manifest_structs[i]);
-	}
-	writer_put_string(out, "]}\n");
+	struct json json = {.write = list_write_bytes, .to = out};
+
+	json_begin_object(&json, NULL);
+	json_add_string(&json, "provider", "netobs");
+	json_add_unsigned(&json, "abi", NETOBS_ABI_VERSION);
+	json_begin_array(&json, "probes");
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		list_json_probe(&json, &manifest_probes[i]);
+	json_end_array(&json);
+	json_begin_array(&json, "structs");
+	for (unsigned i = 0; i < STRUCT_COUNT; i++)
+		list_json_struct(&json, &manifest_structs[i]);
+	json_end_array(&json);
+	json_end_line(&json);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- text */
@@ -202,47 +182,66 @@ probe_list_write(int fd, enum print_format format)
 
 /* -------------------------------------------------------------------------------------------------- netobs_engine */
 
+/* Longest name of a probe of netobs_engine, with its NUL. */
+#define ENGINE_NAME_MAX 64
+
 /* batch__start is batch-start in D. */
-static void
-list_put_engine_name(struct writer *out, const char *c_name)
+static const char *
+list_engine_name(const struct engine_probe *probe, char name[ENGINE_NAME_MAX])
 {
-	const char *at;
+	const char *from = probe->c_name;
+	size_t length = 0;
 
-	while ((at = strstr(c_name, "__")) != NULL) {
-		char *to = writer_reserve(out, (size_t)(at - c_name) + 1);
+	for (; *from != '\0' && length + 1 < ENGINE_NAME_MAX; length++) {
+		bool hyphen = from[0] == '_' && from[1] == '_';
 
-		memcpy(to, c_name, (size_t)(at - c_name));
-		to[at - c_name] = '-';
-		writer_commit(out, to + (at - c_name) + 1);
-		c_name = at + 2;
+		name[length] = hyphen ? '-' : *from;
+		from += hyphen ? 2 : 1;
 	}
-	writer_put_string(out, c_name);
+	name[length] = '\0';
+	return name;
 }
 
 static void
-list_json_engine_probe(struct writer *out, const struct engine_probe *probe)
+list_json_engine_probe(struct json *json, const struct engine_probe *probe)
 {
-	writer_put_string(out, "{\"name\":\"");
-	list_put_engine_name(out, probe->c_name);
-	list_put_member(out, "\",\"c_name\":", probe->c_name);
-	list_put_member(out, ",\"doc\":", probe->text);
-	writer_put_string(out, ",\"args\":[");
-	for (unsigned i = 0; i < probe->arg_count; i++) {
-		list_put_separator(out, i);
-		list_put_quoted(out, probe->args[i].name);
-	}
-	writer_put_string(out, "],\"args_doc\":[");
-	for (unsigned i = 0; i < probe->arg_count; i++) {
-		list_put_separator(out, i);
-		list_put_quoted(out, probe->args[i].text);
-	}
-	writer_put_string(out, "]}");
+	char name[ENGINE_NAME_MAX];
+
+	json_begin_object(json, NULL);
+	json_add_string(json, "name", list_engine_name(probe, name));
+	json_add_string(json, "c_name", probe->c_name);
+	json_add_string(json, "doc", probe->text);
+	json_begin_array(json, "args");
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		json_add_string(json, NULL, probe->args[i].name);
+	json_end_array(json);
+	json_begin_array(json, "args_doc");
+	for (unsigned i = 0; i < probe->arg_count; i++)
+		json_add_string(json, NULL, probe->args[i].text);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void
+list_json_engine(struct writer *out)
+{
+	struct json json = {.write = list_write_bytes, .to = out};
+
+	json_begin_object(&json, NULL);
+	json_add_string(&json, "provider", "netobs_engine");
+	json_begin_array(&json, "probes");
+	for (size_t i = 0; i < engine_probe_count; i++)
+		list_json_engine_probe(&json, &engine_probes[i]);
+	json_end_array(&json);
+	json_end_line(&json);
 }
 
 static void
 list_text_engine_probe(struct writer *out, const struct engine_probe *probe)
 {
-	list_put_engine_name(out, probe->c_name);
+	char name[ENGINE_NAME_MAX];
+
+	writer_put_string(out, list_engine_name(probe, name));
 	writer_put_string(out, "\n    ");
 	writer_put_string(out, probe->text);
 	writer_put_string(out, "\n");
@@ -265,16 +264,8 @@ probe_list_write_engine(int fd, enum print_format format)
 	if (!writer_open(&out, fd))
 		return errno;
 	if (format == PRINT_JSON)
-		writer_put_string(&out, "{\"provider\":\"netobs_engine\",\"probes\":[");
-	for (size_t i = 0; i < engine_probe_count; i++) {
-		if (format == PRINT_JSON) {
-			list_put_separator(&out, i);
-			list_json_engine_probe(&out, &engine_probes[i]);
-		} else {
-			list_text_engine_probe(&out, &engine_probes[i]);
-		}
-	}
-	if (format == PRINT_JSON)
-		writer_put_string(&out, "]}\n");
+		list_json_engine(&out);
+	for (size_t i = 0; format != PRINT_JSON && i < engine_probe_count; i++)
+		list_text_engine_probe(&out, &engine_probes[i]);
 	return writer_close(&out);
 }

@@ -5,7 +5,6 @@ libprobes_a_SOURCES += \
 	%D%/json_fields.c \
 	%D%/json_fields.h \
 	%D%/print.c \
-	%D%/print_connection.c \
 	%D%/print.h \
 	%D%/print_fields.c \
 	%D%/print_fields.h \
@@ -14,8 +13,6 @@ libprobes_a_SOURCES += \
 	%D%/print_text.c \
 	%D%/probe_list.c \
 	%D%/probe_list.h \
-	%D%/text_clock.c \
-	%D%/text_clock.h \
 	%D%/text_line.h \
 	%D%/writer.c \
 	%D%/writer.h

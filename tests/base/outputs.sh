@@ -13,7 +13,7 @@ file=$top/tests/captures/questions.pcap
 written() {
 	mkdir "$1"
 	"$netobsd" -r "$file" --records="$1/records" --write "dns-query=$1/excerpt.pcapng" >/dev/null &&
-		"$netobsd" -r "$file" --split 2 -w "$1/split" >/dev/null
+		"$build/netobs-split" -n 2 -w "$1/split" "$file" >/dev/null
 }
 
 # modes DIRECTORY: each mode of a file there, and how many have it
@@ -22,7 +22,7 @@ modes() {
 }
 
 written "$tmp/files"
-is "records, excerpt, captures of --split and their list: for the user and the group" "$(modes "$tmp/files")" "640 5"
+is "records, excerpt, captures of netobs split and their list: for the user and the group" "$(modes "$tmp/files")" "640 5"
 (umask 077 && written "$tmp/private")
 is "a stricter umask stays" "$(modes "$tmp/private")" "600 5"
 
@@ -48,7 +48,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	refused "records of an interface" "$netobsd" -i lo --records="$tmp/shared/file"
 	refused "records" "$netobsd" -r "$file" --records="$tmp/shared/directory/file"
 	refused "an excerpt" "$netobsd" -r "$file" --write "dns-query=$tmp/shared/directory/file"
-	refused "--split" "$netobsd" -r "$file" --split 2 -w "$tmp/shared/directory/file"
+	refused "netobs split" "$build/netobs-split" -n 2 -w "$tmp/shared/directory/file" "$file"
 	refused "netobsctl stream" "$build/netobsctl" stream --dir "$tmp/shared/directory"
 	refused "a temporary file" env TMPDIR="$tmp/shared/directory" "$netobsd" -r "$file" --records
 	refused "a temporary file of a report" env TMPDIR="$tmp/shared/directory" "$build/netobs-report" --netobsd "$netobsd" \
@@ -61,7 +61,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	refused "records of an interface, below a directory" "$netobsd" -i lo --all-owners --records="$tmp/shared/theirs/rec.json"
 	refused "records, below a directory" "$netobsd" -r "$file" --records="$tmp/shared/theirs/new"
 	refused "an excerpt, below a directory" "$netobsd" -r "$file" --write "dns-query=$tmp/shared/theirs/new"
-	refused "--split, below a directory" "$netobsd" -r "$file" --split 2 -w "$tmp/shared/theirs/new"
+	refused "netobs split, below a directory" "$build/netobs-split" -n 2 -w "$tmp/shared/theirs/new" "$file"
 	refused "netobsctl stream, below a directory" "$build/netobsctl" stream --dir "$tmp/shared/theirs"
 	kind="symbolic link"
 	refused "--install-formulas" "$netobsd" --install-formulas "$tmp/shared/directory/formulas.so"
@@ -78,13 +78,15 @@ fi
 # A path that is too long leads nowhere else: its first 4096 bytes are another directory.
 mkdir "$tmp/cut"
 long=$tmp/cut$(head -c 4200 /dev/zero | tr '\0' /)none/file
-for option in "--records=$long" "--split 2 -w $long"; do
-	# shellcheck disable=SC2086 # words
-	"$netobsd" -r "$file" $option >"$tmp/out" 2>"$tmp/err"
-	is "a path that is too long: status: ${option%%[= ]*}" $? 1
-	check "a path that is too long: message: ${option%%[= ]*}" grep -q '^netobsd: cannot [cw]r' "$tmp/err"
-	is "a path that is too long: nothing is written: ${option%%[= ]*}" "$(find "$tmp/cut" -type f)" ""
-done
+# too_long COMMAND...
+too_long() {
+	"$@" -r "$file" >"$tmp/out" 2>"$tmp/err"
+	is "a path that is too long: status: ${1##*/}" $? 1
+	check "a path that is too long: message: ${1##*/}" grep -q "^${1##*/}: cannot [cw]r" "$tmp/err"
+	is "a path that is too long: nothing is written: ${1##*/}" "$(find "$tmp/cut" -type f)" ""
+}
+too_long "$netobsd" --records="$long"
+too_long "$build/netobs-split" -n 2 -w "$long"
 
 # closed COMMAND...: the reader of its standard output goes away
 closed() {

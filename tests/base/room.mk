@@ -3,6 +3,7 @@
 unit_tests += \
 	%D%/test_clock \
 	%D%/test_high_sockets \
+	%D%/test_json \
 	%D%/test_log_debug \
 	%D%/test_log_limit \
 	%D%/test_loop \

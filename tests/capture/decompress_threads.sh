@@ -149,12 +149,12 @@ is "two passes over standard input: status" "$(sort -u "$tmp/statuses")" 0
 
 mkdir "$tmp/split"
 for workers in 1 2; do
-	"$netobsd" --split 3 --workers "$workers" -r "$tmp/large.gz" -w "$tmp/split/$workers" 2>/dev/null
-	is "--split with --workers $workers: status" $? 0
+	"$build/netobs-split" -n 3 --workers="$workers" -w "$tmp/split/$workers" "$tmp/large.gz" 2>/dev/null
+	is "netobs split with --workers $workers: status" $? 0
 	cat "$tmp/split/$workers"-*.pcapng >"$tmp/split/all.$workers"
 done
-is "--split: a thread has a system-call filter of its own" \
-	"$("$netobsd" --split 3 --workers 2 --debug confine -r "$tmp/large.gz" -w "$tmp/split/3" 2>&1 |
+is "netobs split: a thread has a system-call filter of its own" \
+	"$("$build/netobs-split" -n 3 --workers=2 --debug=confine -w "$tmp/split/3" "$tmp/large.gz" 2>&1 |
 		grep -c 'filter of reader threads is active')" 1
-check "--split writes the captures of one thread" cmp "$tmp/split/all.1" "$tmp/split/all.2"
+check "netobs split writes the captures of one thread" cmp "$tmp/split/all.1" "$tmp/split/all.2"
 tap_done

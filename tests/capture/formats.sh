@@ -89,14 +89,14 @@ is "and logged once" "$(grep -c 'unsupported: frames of interfaces with link typ
 is "no supported link type: status" $? 1
 check "no supported link type: message" grep -q "link type USB_LINUX (189) is not supported; these are: " "$tmp/err"
 for kind in mixed late unsupported; do
-	"$netobsd" --split 2 -r "$tmp/$kind" -w "$tmp/split-$kind" >"$tmp/out" 2>"$tmp/err"
-	is "$kind: --split: status" $? 0
+	"$build/netobs-split" -n 2 -w "$tmp/split-$kind" "$tmp/$kind" >"$tmp/out" 2>"$tmp/err"
+	is "$kind: netobs split: status" $? 0
 	for part in "$tmp/split-$kind"-*.pcapng; do
 		"$netobsd" -r "$part" --records="${part%.pcapng}.jsonl" 2>/dev/null
 	done
 	LC_ALL=C sort -m "$tmp/split-$kind"-*.jsonl >"$tmp/merged"
 	"$netobsd" -r "$tmp/$kind" --records="$tmp/single" 2>/dev/null
-	check "$kind: --split: the merged records are those of a single run" cmp "$tmp/single" "$tmp/merged"
+	check "$kind: netobs split: the merged records are those of a single run" cmp "$tmp/single" "$tmp/merged"
 done
 "$netobsd" -r "$tmp/mixed" inbound 2>"$tmp/err"
 is "a filter of what a file does not have" $? 1

@@ -342,8 +342,8 @@ seconds_of_replay(double pace)
 	return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
 }
 
-/* 200 ms between frames; six hours at a hundred thousand times the speed, with gaps, of which no later frame confirms the
- * last. */
+/* 200 ms between frames; six hours at a hundred thousand times the speed, with gaps, of which no later frame confirms
+ * the last. */
 static void
 test_pace(void **state)
 {

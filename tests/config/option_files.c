@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/log_debug.h"
-#include "config/config_print.h"
 #include "config/options.h"
 #include "probes/manifest.h"
 
@@ -165,9 +164,7 @@ words_for(const struct option_row *row)
 	    {"KIND", "-W 'auto plain fast'"},
 	};
 
-	/* Other options have a PREFIX of addresses, and a FORMAT of firings. */
-	if (strcmp(row->name, "prefix") == 0)
-		return "-f";
+	/* Other options have a FORMAT of firings. */
 	if (strcmp(row->name, "write-format") == 0)
 		return "-W 'pcapng pcap snoop'";
 	if (strcmp(row->argument, "TOPIC,...") == 0)

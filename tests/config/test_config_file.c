@@ -12,7 +12,6 @@
 
 #include "base/log.h"
 #include "config/config_file.h"
-#include "config/config_print.h"
 #include "config/options.h"
 #include "daemon/reload.h"
 

@@ -483,21 +483,6 @@ test_window(void **state)
 	refuses("-i lo --from 5", "--from is for files");
 }
 
-static void
-test_split(void **state)
-{
-	(void)state;
-	takes("-r f --split 7 -w p");
-	assert_int_equal(config.split, 7);
-	assert_string_equal(config.write_prefix, "p");
-	refuses("-r f --split 0 -w p", "expected a whole number from 1 to 9999");
-	refuses("-r f --split 10000 -w p", "expected a whole number from 1 to 9999");
-	refuses("-r f --split 7", "--split needs -w PREFIX");
-	refuses("-r f -w p", "-w needs --split");
-	refuses("-r f --split 7 -w p --from 1", "--split only writes captures: --from is for their replay");
-	refuses("-i lo --split 7 -w p", "--split is for files");
-}
-
 int
 main(void)
 {
@@ -506,7 +491,6 @@ main(void)
 	    cmocka_unit_test(test_times_that_are_none),
 	    cmocka_unit_test(test_limits_of_the_flight_memory),
 	    cmocka_unit_test(test_window),
-	    cmocka_unit_test(test_split),
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_sizes),

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every capture of the source tree with all outputs at once, from a pipe, so that the flight memory holds the frames: each
+# Captures of the source tree with all outputs at once, from a pipe, so that the flight memory holds the frames: each
 # output has the bytes that it has alone, from the file.
 #
-#	every_output.sh split	does not compare, and divides each capture (every_output_sanitizers.sh)
+#	every_output.sh		every fourth capture, one of each four neighbours in the list
+#	every_output.sh all	every capture (every_output_all.sh)
+#	every_output.sh split [all]	does not compare, and divides each capture (every_output_sanitizers.sh)
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -12,16 +14,16 @@ built "$netobsd"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 mkdir "$tmp/all" "$tmp/one" "$tmp/split"
 
-# run FOLDER OPTION...: adds to FOLDER/status, and makes FOLDER/printed if anything is printed.  Sanitizers write lines that
-# do not begin with the name of the program.
+# run FOLDER PROGRAM OPTION...: adds to FOLDER/status, and makes FOLDER/printed if anything is printed.  Sanitizers write
+# lines that do not begin with the name of the program.
 run() {
 	run_folder=$1
 	shift
-	"$netobsd" "$@" >"$run_folder/out" 2>"$run_folder/err"
+	"$@" >"$run_folder/out" 2>"$run_folder/err"
 	run_status=$?
 	echo "$run_status" >>"$run_folder/status"
 	[ ! -s "$run_folder/out" ] || mv "$run_folder/out" "$run_folder/printed"
-	{ [ "$run_status" -le 2 ] && ! grep -v '^netobsd: ' "$run_folder/err"; } >>"$tmp/faults" ||
+	{ [ "$run_status" -le 2 ] && ! grep -v "^${1##*/}: " "$run_folder/err"; } >>"$tmp/faults" ||
 		echo "$file: status $run_status of $*" >>"$tmp/faults"
 }
 
@@ -29,7 +31,7 @@ run() {
 replay() {
 	replay_folder=$1
 	shift
-	run "$replay_folder" --formula 'reset = tcp-send where tcp_flags & RST' --formula 'large = ip-receive where ip_plength > 1000' \
+	run "$replay_folder" "$netobsd" --formula 'reset = tcp-send where tcp_flags & RST' --formula 'large = ip-receive where ip_plength > 1000' \
 		--formula 'long = connection-end where cr_client_segments > 10' "$@"
 }
 
@@ -62,15 +64,19 @@ for output in $outputs faults; do
 	: >"$tmp/$output"
 done
 captures=0 replayed=0 divided=0
-find "$top/tests/captures" -type f ! -name '*.md' | sort >"$tmp/list"
+divide=
+[ "${1-}" != split ] || { divide=yes && shift; }
+step=4
+[ "${1-}" != all ] || step=1
+find "$top/tests/captures" -type f ! -name '*.md' | sort | awk -v step="$step" 'NR % step == 0' >"$tmp/list"
 while read -r file; do
 	rm -f "$tmp"/all/* "$tmp"/one/* "$tmp"/split/*
 	# shellcheck disable=SC2002 # a pipe, which netobsd cannot read again
 	cat "$file" | at_once
 	captures=$((captures + 1))
 	[ ! -e "$tmp/all/records" ] || replayed=$((replayed + 1))
-	if [ "${1-}" = split ]; then
-		run "$tmp/one" --split 3 -r "$file" -w "$tmp/split/part"
+	if [ -n "$divide" ]; then
+		run "$tmp/one" "$build/netobs-split" -n 3 -w "$tmp/split/part" "$file"
 		[ -z "$(ls "$tmp/split")" ] || divided=$((divided + 1))
 		continue
 	fi
@@ -83,7 +89,7 @@ done <"$tmp/list"
 note "$replayed of $captures captures"
 check "most captures are replayed" test "$((2 * replayed))" -gt "$captures"
 is "no run crashes" "$(head -n 40 "$tmp/faults")" ""
-if [ "${1-}" = split ]; then
+if [ -n "$divide" ]; then
 	note "$divided of $captures captures"
 	check "most captures are divided" test "$((2 * divided))" -gt "$captures"
 	tap_done

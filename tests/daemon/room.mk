@@ -11,3 +11,11 @@ check_tests += \
 # A test of its own, because every_output.sh would take minutes there.
 sanitizers_tests += \
 	%D%/every_output_sanitizers.sh
+
+# The same with every capture, which takes minutes.
+all_tests += \
+	%D%/every_output_all.sh
+
+# The same with every capture, which takes minutes.
+all_sanitizers_tests += \
+	%D%/every_output_all_sanitizers.sh

@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "config/config_file.h"
-#include "config/config_print.h"
 #include "config/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

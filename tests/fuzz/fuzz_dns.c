@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/dns/dns_args.h"
-#include "apps/dns/dns_reader.h"
-#include "apps/dns/dns_requests.h"
+#include "apps/dns/dns.h"
 #include "flow/flow.h"
+#include "probes/netobs.h"
 #include "tests/fuzz/fuzz_must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

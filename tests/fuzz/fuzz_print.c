@@ -166,13 +166,14 @@ check_buffers(const uint8_t *bytes, size_t size)
 {
 	char string[65], out[512];
 	struct text_buffer text = {.bytes = out, .size = sizeof out};
+	struct json json = text_json(&text);
 	size_t where;
 
 	if (size > 64)
 		size = 64;
 	memcpy(string, bytes, size);
 	string[size] = '\0';
-	text_add_json(&text, string);
+	json_add_string(&json, NULL, string);
 	must(!text.truncated && json_check(out, text.used, &where));
 	text.used = 0;
 	text_add_escaped(&text, string);

@@ -30,7 +30,7 @@
 #include "flight/ring.h"
 #include "formulas/formula.h"
 #include "base/format.h"
-#include "records/record_filter.h"
+#include "records/record_fields.h"
 #include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"
 #include "tests/lib/json_check.h"

@@ -4,7 +4,7 @@
  * IP version, 5 bytes each, whose bytes follow from their offset, so that a complete datagram can be checked; even, as
  * raw IP frames, each behind one byte of length.
  */
-#include "flow/reassembly/reassembly_pool.h"
+#include "flow/reassembly/reassembly_internal.h"
 #include "tests/flow/reassembly/packet_buffer.h"
 #include "tests/fuzz/fuzz_must.h"
 

@@ -9,8 +9,8 @@
  *
  * The daemon runs in this process, from the options to the exit status: a process for each run takes three times as
  * long, and libFuzzer would not know which options reach new code.  What a process does only once is replaced: it keeps
- * its privileges and descriptors, and its standard output is in memory.  Only --split makes a process of its own, whose
- * end without a logged error is a failure, too.
+ * its privileges and descriptors, and its standard output is in memory.  One input in 32 is of netobs-split, which
+ * makes a process of its own, whose end without a logged error is a failure, too.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -37,9 +37,10 @@
 #include "daemon/run.h"
 #include "flight/format/capture_writer.h"
 #include "flow/memory.h"
-#include "formulas/slots/private_copy.h"
+#include "formulas/slots/slot_image.h"
 #include "tests/fuzz/fuzz_must.h"
 #include "tests/lib/json_check.h"
+#include "tools/split/split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
@@ -474,6 +475,20 @@ add_window(const uint8_t *byte, const uint8_t *capture, size_t size)
 	return byte + 4;
 }
 
+/* Makes the command line of netobs-split. */
+static void
+make_split_arguments(const uint8_t *byte, const char *filter)
+{
+	argument_count = 0;
+	is_split = true;
+	add("netobs-split");
+	add("--no-seccomp");
+	add("--number=%u", 1 + *byte % 3u);
+	add("--write=%s", prefix);
+	if (filter != NULL)
+		add("--filter=%s", filter);
+}
+
 /* Makes the command line. */
 static void
 make_arguments(const uint8_t *byte, enum way way, const uint8_t *capture, size_t size)
@@ -489,18 +504,16 @@ make_arguments(const uint8_t *byte, enum way way, const uint8_t *capture, size_t
 	byte = add_limits(byte);
 	filter = PICK("tcp", "udp or sctp", "ip6", "greater 70");
 	if (*byte++ % 32 == 1) {
-		is_split = true;
-		add("--split=%u", 1 + *byte % 3u);
-		add("--prefix=%s", prefix);
-	} else {
-		byte = add_formulas(byte);
-		byte = add_excerpts(byte, way);
-		byte = add_outputs(byte);
-		byte = add_window(byte, capture, size);
-		must(byte <= last);
-		add_missing_formula("third");
-		add_missing_formula("busy");
+		make_split_arguments(byte, filter);
+		return;
 	}
+	byte = add_formulas(byte);
+	byte = add_excerpts(byte, way);
+	byte = add_outputs(byte);
+	byte = add_window(byte, capture, size);
+	must(byte <= last);
+	add_missing_formula("third");
+	add_missing_formula("busy");
 	add_if(true, filter);
 }
 
@@ -569,7 +582,7 @@ open_capture(const uint8_t *capture, size_t size, enum way way)
 	return files[INPUT];
 }
 
-/* Removes what --split has written. */
+/* Removes what netobs-split has written. */
 static void
 remove_shards(void)
 {
@@ -711,6 +724,20 @@ print_arguments(void)
 	fprintf(stderr, "\n");
 }
 
+static int
+run_split(int argc, char **argv)
+{
+	static const enum exit_status statuses[] = {
+	    [INPUT_DONE] = EXIT_STATUS_OK, [INPUT_DAMAGED] = EXIT_STATUS_DAMAGED, [INPUT_FAILED] = EXIT_STATUS_FAILED};
+	struct split_request request;
+	int status = -1;
+
+	if (split_parse(argc, argv, &request))
+		status = (int)statuses[split_run(&request)];
+	config_free(&request.config);
+	return status;
+}
+
 /* The common arguments, and those of the way. */
 static int
 run_arguments(const char *path, bool twice, enum way way)
@@ -730,6 +757,8 @@ run_arguments(const char *path, bool twice, enum way way)
 	for (unsigned i = 1; i < argument_count; i++)
 		argv[argc++] = arguments[i];
 	argv[argc] = NULL;
+	if (is_split)
+		return run_split(argc, argv);
 	if (options_parse(argc, argv, &config) == OPTIONS_RUN)
 		status = (int)daemon_run(&config);
 	config_free(&config);
@@ -825,7 +854,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	random_state = data[0];
 	first = run(capture, size, twice, way);
 	remove_shards();
-	/* A pipe cannot be read twice, as --split does. */
+	/* A pipe cannot be read twice, as netobs-split does. */
 	if ((data[0] & COMPARED) != 0 && !(is_split && way == FROM_PIPE)) {
 		random_state = ~(uint64_t)data[0];
 		second = run(capture, size, twice, way == FROM_FILE ? FROM_GZIP : FROM_FILE);

@@ -5,8 +5,7 @@
  * and address records run out.
  */
 #include "flow/flow_internal.h"
-#include "flow/sctp/sctp_addr_table.h"
-#include "flow/sctp/sctp_machine.h"
+#include "flow/sctp/sctp_internal.h"
 #include "tests/flow/sctp/sctp_builder.h"
 #include "tests/fuzz/fuzz_must.h"
 

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "apps/smb/smb_reader.h"
+#include "apps/smb/smb.h"
 #include "tests/fuzz/fuzz_stream.h"
 
 /* First bytes of a segment that stay together: after a gap the reader recognises a message by them. */

@@ -4,8 +4,7 @@
  *
  * Every message has strings that end, and times that are -1 or not negative.
  */
-#include "apps/tls/tls_ja4.h"
-#include "apps/tls/tls_reader.h"
+#include "apps/tls/tls.h"
 #include "tests/fuzz/fuzz_stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
 """mutations.py BUILD COUNT SEED DIRECTORY CAPTURE...: runs the programs of BUILD on COUNT damaged captures.
 
 Each run takes one of the CAPTUREs, or the frames of two, damages the frames, the file, or the compressed file, and reads
-it in one of the modes of netobsd, netobs-report and netobs conns.  A run must end by itself with a documented status,
-within limits of processor time and output; a failure has a message; what is printed is ASCII, or in JSON and pages
+it in one of the modes of netobsd, netobs-report, netobs-split and netobs conns.  A run must end by itself with a
+documented status, within limits of processor time and output; a failure has a message; what is printed is ASCII, or in JSON and pages
 UTF-8, without control characters, and as JSON is JSON; a capture that it has written can be read.  A program with
 sanitizers must not report anything.
 
@@ -302,6 +302,9 @@ class Run:
         program = f"{build}/netobsd"
         if kind == "report":
             self.command = [f"{build}/netobs-report", f"--netobsd={program}", path]
+        elif kind == "split":
+            self.command = ([f"{build}/netobs-split", f"--number={rng.randrange(1, 4)}", "-w", f"{directory}/part", path] +
+                            some(rng, "--filter=tcp", "--filter=udp or sctp", "--filter=ip6", "--filter=greater 70"))
         elif kind == "conns":
             self.command = [f"{build}/netobs", "conns", path] + (["--json"] if rng.randrange(2) == 0 else [])
         else:
@@ -312,12 +315,10 @@ class Run:
                 options += ["--summary"]
             elif kind == "records":
                 options += tabled(rng, directory)
-            elif kind == "record":
-                options += recorded(rng, directory)
             else:
-                options = [f"--split={rng.randrange(1, 4)}", "-w", f"{directory}/part"]
+                options += recorded(rng, directory)
             options += some(rng, "tcp", "udp or sctp", "ip6", "greater 70")
-            if kind != "split" and rng.randrange(4) == 0:
+            if rng.randrange(4) == 0:
                 self.stdin, path = path, "-"
             self.command = [program, "-r", path] + options
         self.json = "--json" in self.command or "--format=json" in self.command

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsd, netobs-report and netobs conns on damaged captures of the source tree, in all modes, always the same ones.
+# netobsd, netobs-report, netobs-split and netobs conns on damaged captures of the source tree, in all modes, always the same ones.
 #
 #	mutations.sh all	with those of $NETOBS_SHARED, with $MUTATIONS (2000) others at each run, or those of $SEED
 # shellcheck source=tests/lib/tap.sh
@@ -10,6 +10,7 @@
 have python3 || skip_all "python3 is not installed"
 built "$netobsd"
 built "$build/netobs-report"
+built "$build/netobs-split"
 chmod 755 "$tmp" # netobsd that is started as root changes its user
 
 # mutations BUILD COUNT SEED DIRECTORY...: of the captures in the directories; of a fault, what there is to repeat it
@@ -30,6 +31,7 @@ cat >"$tmp/wrong/netobsd" <<'EOF'
 cat "$tests_capture"
 EOF
 cp "$tmp/wrong/netobsd" "$tmp/wrong/netobs-report"
+cp "$tmp/wrong/netobsd" "$tmp/wrong/netobs-split"
 chmod 755 "$tmp/wrong"/*
 tests_capture=$(capture smb.pcap)
 export tests_capture

@@ -16,7 +16,7 @@
 #include <linux/if_tunnel.h>
 #include <linux/rtnetlink.h>
 
-#include "host/rtnl_link.h"
+#include "host/rtnl.h"
 
 enum { GRE = 47, IPV4 = 4, IPV6 = 41, UDP = 17 };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "host/view.h"
+#include "host/locality.h"
 
 static const char *none[] = {NULL}, *one[] = {"x", NULL};
 static struct ip_prefix prefix = {.version = 4, .bits = 8};

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "observe/capture_lag.h"
+#include "observe/batch_times.h"
 
 #define SECONDS	     1000000000ull
 #define MILLISECONDS 1000000ull

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "records/record_fields.h"
-#include "records/record_filter.h"
 #include "tests/probes/probe_args_sample.h"
 
 static char error[RECORD_ERROR_MAX];

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "records/record_tally.h"
+#include "records/record_columns.h"
 
 static char text[RECORD_TALLY_MAX];
 

@@ -26,8 +26,8 @@ sed -n '/^script_names/,/[^\\]$/s/^[[:space:]]*\([a-z0-9_]*\)[ \\]*$/\1/p' "$top
 check "every script is installed, with its sample" diff -u "$tmp/existing" "$tmp/installed"
 
 "$netobs" --list | awk 'NF > 2 { print $1 }' | sort >"$tmp/shown"
-printf '%s\n' conns report "$engine" | sort - "$tmp/existing" >"$tmp/runnable"
-check "netobs --list has a line for every script, for conns and for report" diff -u "$tmp/runnable" "$tmp/shown"
+printf '%s\n' conns report split "$engine" | sort - "$tmp/existing" >"$tmp/runnable"
+check "netobs --list has a line for every script, for conns, report and split" diff -u "$tmp/runnable" "$tmp/shown"
 
 # A count is of no use if it may have missed firings.
 public | xargs -d '\n' grep -lE '= (count|sum|avg|hist)\(' >"$tmp/counting"

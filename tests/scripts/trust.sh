@@ -150,15 +150,17 @@ else
 		"translate: netobsd is not found: build it, or set NETOBSD to its path"
 	# A link to a program of root would run what is given to netobsd, the capture among it.
 	echo 'echo executed' >"$tmp/shared/trace.pcap"
-	for program in netobsd netobsctl netobs-report; do
+	for program in netobsd netobsctl netobs-report netobs-split; do
 		ln -s -f /bin/sh "$tmp/shared/$program"
 	done
 	is "links to programs of root in a directory of root" "$(elsewhere "$tmp/scripts/netobs" conns trace.pcap
 		elsewhere "$tmp/scripts/netobs" report trace.pcap
+		elsewhere "$tmp/scripts/netobs" split trace.pcap
 		elsewhere "$tmp/scripts/netobs" conns
 		elsewhere "$tmp/scripts/translate" -b trace.pcap)" \
 		"netobs: netobsd is not found: build it, or set NETOBSD to its path
 netobs: netobs-report, which makes the page, is not found: build it
+netobs: netobs-split, which writes the captures, is not found: build it
 netobs: netobsctl, which lists the connections of netobsd, is not found
 translate: netobsd is not found: build it, or set NETOBSD to its path"
 fi

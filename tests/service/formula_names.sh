@@ -167,7 +167,7 @@ wait_while "$liar" grep -q listening "$tmp/listening"
 
 # lie NAME PATH SLOT FORMULA MESSAGE: root's netobsctl after a reply with this file and this formula
 lie() {
-	printf 'file %s\nSLOT FORMULA NAME TRACED\n%s %s - no\n' "$2" "$3" "$4" >"$tmp/sites"
+	printf '{"file":"%s"}\n{"slot":%s,"formula":"%s","name":"formula-01","traced":false}\n' "$2" "$3" "$4" >"$tmp/sites"
 	refused "$1" 2 "netobsctl: $5" "$ctl" -s "$tmp/run/liar" define 'f = tcp-send'
 }
 

@@ -368,18 +368,18 @@ replay_calls replay >"$tmp/calls"
 intrude "a replay" <"$tmp/calls"
 finish
 
-# The child of --split, when it has confined itself and writes the first frame.
+# The child of netobs-split, when it has confined itself and writes the first frame.
 mkdir "$tmp/parts"
 {
 	printf 'set breakpoint pending on\nset follow-fork-mode child\nset startup-with-shell off\nbreak capture_writer_add_frame\nrun\n'
 	replay_calls split | commands
 	echo kill
 } >"$tmp/commands"
-(cd "$tmp/parts" && gdb -nx -batch -x "$tmp/commands" --args "$netobsd" -r "$file" --split 2 -w "$tmp/parts/part") >"$tmp/gdb" 2>&1
+(cd "$tmp/parts" && gdb -nx -batch -x "$tmp/commands" --args "$build/netobs-split" -n 2 -w "$tmp/parts/part" "$file") >"$tmp/gdb" 2>&1
 grep '^tried ' "$tmp/gdb" >"$tmp/judged"
-is "the child of --split: all calls were made" "$(wc -l <"$tmp/judged")" "$(replay_calls split | wc -l)"
-[ -s "$tmp/judged" ] || not_ok "the child of --split: gdb" "$tmp/gdb"
-judge "the child of --split"
+is "the child of netobs-split: all calls were made" "$(wc -l <"$tmp/judged")" "$(replay_calls split | wc -l)"
+[ -s "$tmp/judged" ] || not_ok "the child of netobs-split: gdb" "$tmp/gdb"
+judge "the child of netobs-split"
 
 # ---------------------------------------------------------------------------------------------------- other processes
 

@@ -18,9 +18,10 @@ is "a file for each connection, named by time, name and connection id" "$(files)
 20251122T194000.123456789Z-tcp-connect-refused-41.pcapng"
 is "its content is that of its connection" "$(sort -u "$tmp/files/"*-41.pcapng | tr '\n' ' ' | cut -c 1-7)" "cid 41 "
 is "it is complete" "$(stat -c %s "$tmp/files/"*-41.pcapng)" 1000
-is "the feed has the names and three fields" "$(grep '^stream' "$log")" "stream tcp-connect-refused,slow --fields=probe,cid,ts"
+is "the feed has the names and three fields" "$(grep '^stream' "$log")" "stream tcp-connect-refused,slow --fields=probe,cid,ts --json"
 is "the request of a capture" "$(grep '^write.*=7 ' "$log")" "write --cid=7 --format=pcapng"
-send 'raw tcp-connect-refused\t-\t-\n' 'raw lost 12\n' 'raw slo' 'raw w\t9\t5\n'
+send 'raw {"probe":"tcp-connect-refused","cid":null,"ts":null}\n' 'raw {"lost":12}\n' 'raw {"probe":"slo' \
+	'raw w","cid":9,"ts":5}\n'
 wait_for has_files 3
 check "a firing without connection, lost lines, and a line in two pieces" wait_for counted "lines of netobsd lost" 12
 stop
@@ -152,9 +153,12 @@ is "netobsd ends: what waits is counted" "$(count waiting)" 1
 last die
 is "netobsd is killed" "$last_status:$last_message" "1:netobsctl: netobsd has closed the connection or was killed"
 wrong='the process listening there is not netobsd: its lines are wrong'
-for line in '../../x\t1\t2\n' 'slow\t0\t2\n' 'slow\t1\n' 'slow\t1\t2\t3\n' 'slow\t-1\t2\n' 'slow\t1\t-\n' 'lost x\n' 'lost 1 \n' \
-	'slow\0\t1\t2\n' 'Slow\t1\t2\n' '\t1\t2\n' '-x\t1\t2\n' 'slow\t99999999999999999999999\t2\n' 'x\n' '{"lost":1}\n'; do
-	last "raw $line"
+for line in '{"probe":"../../x","cid":1,"ts":2}' '{"probe":"slow","cid":0,"ts":2}' '{"probe":"slow","cid":1}' \
+	'{"probe":"slow","cid":1,"ts":2}}' '{"probe":"slow","cid":-1,"ts":2}' '{"probe":"slow","cid":1,"ts":null}' \
+	'{"lost":"x"}' '{"lost":-1}' '{"probe":"slow\0","cid":1,"ts":2}' '{"probe":"Slow","cid":1,"ts":2}' \
+	'{"probe":"","cid":1,"ts":2}' '{"probe":"-x","cid":1,"ts":2}' '{"probe":7,"cid":1,"ts":2}' '{"cid":1,"ts":2}' \
+	'{"probe":"slow","cid":99999999999999999999999,"ts":2}' 'x' 'lost 1' '[]' '{"probe":"slow","cid":1,"cid":1,"ts":2}'; do
+	last "raw $line\n"
 	is "a line that is wrong: $line" "$last_status:$last_message:$(files)" "1:netobsctl: $wrong:"
 done
 last "raw $(printf '%70000s' '' | tr ' ' a)"

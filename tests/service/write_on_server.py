@@ -18,6 +18,7 @@ Reads commands, one a line, and answers "done" to each; the requests that it rec
     end           ends the feed as netobsd does
     die           closes the feed
 """
+import json
 import socket
 import struct
 import sys
@@ -102,9 +103,11 @@ class Server:
                     return "nobody reads the feed"
                 self.waited = True
         elif word == "fire":
-            self.feed.sendall("\t".join(rest.split(" ")).encode() + b"\n")
+            probe, cid, ts = (value if value != "-" else None for value in rest.split(" "))
+            line = {"probe": probe, "cid": cid and int(cid), "ts": ts and int(ts)}
+            self.feed.sendall(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         elif word == "storm":
-            self.feed.sendall(b"".join(b"tcp-connect-refused\t%d\t%d\n" % (100001 + 2 * i, 1700000000000000000 + i)
+            self.feed.sendall(b"".join(b'{"probe":"tcp-connect-refused","cid":%d,"ts":%d}\n' % (100001 + 2 * i, 1700000000000000000 + i)
                                        for i in range(int(rest))))
         elif word == "raw":
             self.feed.sendall(rest.encode("ascii").decode("unicode_escape").encode("latin-1"))

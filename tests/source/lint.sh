@@ -147,7 +147,7 @@ unsafe_calls() {
 
 impure_calls() {
 	in_sources '\b([mc]alloc|realloc|free|f?printf|time|gettimeofday|clock_gettime)[[:space:]]*\(' engine dissect flow apps |
-		grep -vE '^flow/[a-z_/]*(flow|table|slab|store|pool)[a-z_]*\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
+		grep -vE '^flow/[a-z_/]*(flow|table|slab|store|pool|reassembly|stream)[a-z_]*\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
 }
 
 packet_reads() {
@@ -163,6 +163,19 @@ conditionals() {
 libevent_users() {
 	# shellcheck disable=SC2086
 	in_sources '#include <(event\.h|event2/)' $house probes apps | grep -v '^base/loop\.c:'
+}
+
+# Texts that begin an object, a member or an escape.
+json_writers() {
+	# shellcheck disable=SC2086
+	in_sources '"[{]\\"|\\"[A-Za-z_%]+\\":([^ ]|$)|\\\\u(%|00)' $folders | grep -vE '^(base/json\.c|tools/report/[a-z_]*\.c):'
+}
+
+# Rows of units, characters that are units, and numbers with text behind them that is compared.
+unit_parsers() {
+	# shellcheck disable=SC2086
+	in_sources "[{](\"(ns|us|ms|s|m|min|h|d|[kKMGT]|[kMGT]B|[KMGT]iB)\"|'[smhdkKMGT]'),|== '[smhdkKMGT]'|case '[KMGT]':" $folders |
+		grep -v '^base/units\.c:'
 }
 
 unlicensed() {
@@ -206,6 +219,8 @@ nothing "dissect and flow neither log nor read a clock, and allocate only when a
 nothing "only dissect/cursor.h reads packet memory" packet_reads
 nothing "no conditional compilation in dissect and flow" conditionals
 nothing "only base/loop.c uses libevent" libevent_users
+nothing "only base/json.c writes JSON" json_writers
+nothing "only base/units.c knows units of times and sizes" unit_parsers
 nothing "every source file names its licence" unlicensed
 nothing "no TODO, FIXME, XXX or HACK" in_sources '\b(TODO|FIXME|XXX|HACK)\b'
 nothing "lines to 120 columns" long_lines

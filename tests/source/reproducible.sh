@@ -22,7 +22,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL TESTS SOURCE_DATE_EPOCH
 
 # With -ffile-prefix-map the debug information of a build beside the source tree has no name of this machine's directories.
 if grep -q '^MAP_CFLAGS = .' "$build/Makefile"; then
-	for program in netobsd netobsctl netobs-report netobs-connfs; do
+	for program in netobsd netobsctl netobs-report netobs-split netobs-connfs; do
 		[ -e "$build/$program" ] || continue
 		readelf -S "$build/$program" | grep -q '\.debug_info' || echo "$program has no debug information"
 		readelf -p .debug_line -p .debug_line_str -p .debug_str "$build/$program" 2>/dev/null |

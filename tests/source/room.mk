@@ -15,7 +15,6 @@ check_tests += \
 all_tests += \
 	%D%/anywhere.sh \
 	%D%/dist.sh \
-	%D%/new_provider.sh \
 	%D%/reproducible.sh \
 	%D%/shellcheck_whole.sh
 

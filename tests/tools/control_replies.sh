@@ -105,7 +105,9 @@ for command in status connections "connection 1" probes interfaces counters relo
 done
 says "JSON remains JSON" "ok\\n{\"a\":\"\\xc3\\xbc$hostile\"}\\n" \
 	"{\"a\":\"$(printf '\303\274')\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --json
-says "a note" "ok\\n{\"note\":\"a$hostile\"}\\n" "netobsctl: a$before_nul" connections --closed --json
+says "a note" 'ok\n{"note":"a\\r\\u001b[31m\\u007f\\u009b"}\n' 'netobsctl: a\x0d\x1b[31m\x7f\xc2\x9b' connections --closed --json
+says "a note that is not JSON" "ok\\n{\"note\":\"a$hostile\"}\\n" \
+	"{\"note\":\"a\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --closed --json
 says "lines of a stream" "ok\\n$hostile\\n{\"$hostile\"}\\n\\n" \
 	"$escaped;{\"\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"};netobsctl: netobsd has ended the stream" stream
 says "an error of a capture" 'ok\n\xff\xff\xff\xff\x1b[31m\n' "netobsctl: ?[31m" write -w "$tmp/file"

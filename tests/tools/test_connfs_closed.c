@@ -44,6 +44,18 @@ client_read_lines(int fd, size_t most, size_t line_memory)
 	return strdup(reply);
 }
 
+bool
+client_read_json(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
+{
+	(void)path;
+	(void)request;
+	(void)text;
+	(void)size;
+	(void)error;
+	(void)error_size;
+	return false;
+}
+
 uint64_t
 connection_list_now(void)
 {

@@ -115,40 +115,31 @@ connections_print_parsable(const struct connections_run *run, const struct conne
 		}
 }
 
-/* Prints a text of netobsd as a JSON string: the bytes that it stands for. */
+/* Adds a value: numbers except for the name of a process, null for "-", which a name is not: netobsd escapes it. */
 static void
-connections_print_json_text(const char *value)
+connections_add_json(struct json *json, const char *title, const char *value)
 {
-	char bytes[CONNECTION_VALUE_SIZE], json[sizeof bytes * JSON_BYTE_MAX + 8];
-	size_t length = format_read_plain(value, bytes);
+	char bytes[CONNECTION_VALUE_SIZE];
 
-	printf("\"%.*s\"", (int)(put_json_text(json, bytes, length) - json), json);
-}
-
-/* Prints a value as JSON: numbers except for the name of a process, null for "-", which a name is not: netobsd
- * escapes it. */
-static void
-connections_print_json_value(const char *title, const char *value)
-{
-	if (strcmp(value, "-") == 0) {
-		fputs("null", stdout);
-	} else if (connection_value_is_number(value) && strcmp(title, "comm") != 0) {
-		fputs(value, stdout);
-	} else {
-		connections_print_json_text(value);
-	}
+	if (strcmp(value, "-") == 0)
+		json_add_null(json, title);
+	else if (connection_value_is_number(value) && strcmp(title, "comm") != 0)
+		json_add_literal(json, title, value);
+	else
+		json_add_text(json, title, bytes, format_read_plain(value, bytes));
 }
 
 /* Prints an object a line. */
 static void
 connections_print_json(const struct connections_run *run, const struct connection_list *list, size_t rows)
 {
+	struct json json = json_to_file(stdout);
+
 	for (size_t row = 0; row < rows; row++) {
-		for (unsigned i = 0; i < run->columns.shown; i++) {
-			printf("%c\"%s\":", i == 0 ? '{' : ',', run->columns.titles[i]);
-			connections_print_json_value(run->columns.titles[i], list->rows[row].values[i]);
-		}
-		puts("}");
+		json_begin_object(&json, NULL);
+		for (unsigned i = 0; i < run->columns.shown; i++)
+			connections_add_json(&json, run->columns.titles[i], list->rows[row].values[i]);
+		json_end_line(&json);
 	}
 }
 

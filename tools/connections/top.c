@@ -12,6 +12,7 @@
 #include "tools/connections/terminal.h"
 #include "tools/connections/top_screen.h"
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 #include "tools/replay/history.h"
 #include "tools/write_client.h"
 
@@ -150,24 +151,28 @@ top_clear_lists(struct top *top)
 	connection_list_clear(&top->rates);
 }
 
+/* Most bytes of a status, of which a path is the longest part. */
+#define STATUS_MAX 32768u
+
 /* Adds the line for a tracer of a TCP connection: "attach" of the status, with this connection only. */
 static void
 top_add_tracer(struct top *top)
 {
-	static const char probe[] = ":netobs:tcp__state__change ";
-	char status[4096], error[256], *line, *end;
+	char error[256];
 	size_t used = strlen(top->detail);
+	json_t *lines = strncmp(top->detail, "tcp,", 4) == 0
+			    ? json_read_reply(top->path, "status --json\n", STATUS_MAX, error, sizeof error)
+			    : NULL;
+	const char *attach = json_read_string(json_array_get(lines, 0), "attach");
 
-	if (strncmp(top->detail, "tcp,", 4) != 0 ||
-	    !client_read_reply(top->path, "status\n", status, sizeof status, error, sizeof error) ||
-	    (line = strstr(status, "bpftrace -e")) == NULL || (end = strstr(line, probe)) == NULL)
-		return;
-	*end = '\0';
 	/* cs_cid is at the 8th byte of csinfo_t: the line needs no header.  The blank keeps bpftrace from reading a
 	 * comment. */
-	snprintf(top->detail + used, sizeof top->detail - used,
-		 "Tracer:  %s%s/ *(uint64 *)(arg1 + 8) == %llu/ { printf(\"%%s\\n\", probe); }'\n", line, probe,
-		 (unsigned long long)top->cid);
+	if (attach != NULL)
+		snprintf(top->detail + used, sizeof top->detail - used,
+			 "Tracer:  bpftrace -e '%stcp__state__change / *(uint64 *)(arg1 + 8) == %llu/ "
+			 "{ printf(\"%%s\\n\", probe); }'\n",
+			 attach, (unsigned long long)top->cid);
+	json_decref(lines);
 }
 
 static void

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connfs/connfs_closed.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "tools/connections/connection_list.h"
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 
 /* Longest wait for each part of a reply, seconds. */
 #define CLOSED_TIMEOUT_S 10
@@ -35,27 +35,29 @@ connfs_closed_compare(const void *left, const void *right)
 	return (a->cid > b->cid) - (a->cid < b->cid);
 }
 
-/* Reads `before` and the number behind it, and moves `*text` behind both; false if another text is there. */
+/* Adds both ends of a line. */
 static bool
-connfs_closed_parse_number(const char **text, const char *before, uint64_t *number)
+connfs_closed_add(struct connfs_closed_list *list, const char *line, size_t length)
 {
-	size_t length = strlen(before);
-	char *end;
+	json_t *object = json_read_object(line, length);
+	struct connfs_closed_end client = {.client = true}, server = {.client = false};
+	bool complete = json_read_unsigned(object, "cr_client_cid", &client.cid) &&
+			json_read_unsigned(object, "cr_server_cid", &server.cid) &&
+			json_read_unsigned(object, "cr_end", &client.time_ns);
 
-	if (strncmp(*text, before, length) != 0 || !isdigit((unsigned char)(*text)[length]))
+	json_decref(object);
+	if (!complete)
 		return false;
-	*number = strtoull(*text + length, &end, 10);
-	*text = end;
+	server.time_ns = client.time_ns;
+	list->ends[list->count++] = client;
+	list->ends[list->count++] = server;
 	return true;
 }
 
-/* Adds both ends of each line; false if a line is another one, or memory is short.  sscanf(3) would measure the whole
- * rest of the text for each line. */
+/* Adds both ends of each line; false if a line is another one, or memory is short. */
 static bool
 connfs_closed_parse(struct connfs_closed_list *list, const char *text)
 {
-	static const char end_of_line[] = "}\n";
-	uint64_t client, server, end;
 	size_t lines = 0;
 
 	for (const char *at = text; *at != '\0'; at++)
@@ -63,14 +65,12 @@ connfs_closed_parse(struct connfs_closed_list *list, const char *text)
 	list->ends = calloc(2 * lines + 1, sizeof *list->ends);
 	if (list->ends == NULL)
 		return false;
-	for (; *text != '\0'; text += strlen(end_of_line)) {
-		if (!connfs_closed_parse_number(&text, "{\"cr_client_cid\":", &client) ||
-		    !connfs_closed_parse_number(&text, ",\"cr_server_cid\":", &server) ||
-		    !connfs_closed_parse_number(&text, ",\"cr_end\":", &end) ||
-		    strncmp(text, end_of_line, strlen(end_of_line)) != 0)
+	while (*text != '\0') {
+		size_t length = strcspn(text, "\n");
+
+		if (text[length] == '\0' || !connfs_closed_add(list, text, length))
 			return false;
-		list->ends[list->count++] = (struct connfs_closed_end){.cid = client, .time_ns = end, .client = true};
-		list->ends[list->count++] = (struct connfs_closed_end){.cid = server, .time_ns = end};
+		text += length + 1;
 	}
 	qsort(list->ends, list->count, sizeof *list->ends, connfs_closed_compare);
 	return true;

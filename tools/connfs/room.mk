@@ -7,6 +7,7 @@ endif
 netobs_connfs_SOURCES = \
 	tools/complete_file.c \
 	tools/control_client.c \
+	tools/json_reader.c \
 	tools/unnamed_file.c \
 	tools/write_client.c \
 	tools/connections/connection_list.c \
@@ -30,4 +31,4 @@ netobs_connfs_SOURCES = \
 	%D%/connfs_tree.c \
 	%D%/connfs_tree.h
 netobs_connfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
-netobs_connfs_LDADD = libprobes.a libbase.a $(FUSE_LIBS)
+netobs_connfs_LDADD = libprobes.a libbase.a $(FUSE_LIBS) $(JANSSON_LIBS)

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formulas/match/filter_size.h"
+#include "formulas/match/filter_text.h"
 #include "tools/unnamed_file.h"
 
 #define SNAPLEN	     262144

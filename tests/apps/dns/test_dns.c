@@ -9,11 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/dns/dns_message.h"
-#include "apps/dns/dns_name.h"
-#include "apps/dns/dns_reader.h"
-#include "apps/dns/dns_requests.h"
-#include "apps/dns/dns_words.h"
+#include "apps/dns/dns.h"
 #include "flow/flow.h"
 
 #define SECOND UINT64_C(1000000000)

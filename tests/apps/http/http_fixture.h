@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/http/http_args.h"
-#include "apps/http/http_reader.h"
+#include "apps/http/http.h"
+#include "probes/netobs.h"
 #include "tests/lib/tcp_fixture.h"
 
 struct http_fixture {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/iscsi/iscsi_reader.h"
+#include "apps/iscsi/iscsi.h"
 #include "tests/lib/tcp_fixture.h"
 
 enum { INITIATOR = CLIENT, TARGET = SERVER };

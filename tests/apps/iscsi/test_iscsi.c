@@ -6,8 +6,9 @@
 
 #include <cmocka.h>
 
-#include "apps/iscsi/iscsi_args.h"
-#include "apps/iscsi/iscsi_fire.h"
+#include "apps/iscsi/iscsi.h"
+#include "probes/args/args.h"
+#include "probes/fire.h"
 #include "tests/apps/iscsi/iscsi_fixture.h"
 
 #define LOGIN(s, keys, answer) \

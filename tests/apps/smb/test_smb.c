@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/smb/smb_args.h"
-#include "apps/smb/smb_names.h"
-#include "apps/smb/smb_sessions.h"
+#include "apps/smb/smb.h"
 #include "flow/flow.h"
+#include "probes/netobs.h"
 
 #define CLIENT 0
 #define SERVER 1

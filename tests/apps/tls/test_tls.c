@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/tls/tls_ja4.h"
-#include "apps/tls/tls_reader.h"
+#include "apps/tls/tls.h"
 #include "flow/flow.h"
 
 static void

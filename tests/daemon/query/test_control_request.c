@@ -201,7 +201,8 @@ test_write(void **state)
 {
 	static const char *const bad[] = {"write --format=erf", "write --format", "write --cid=0", "write --cid=x",
 					  "write --last=0s", "write --last=10", "write --last=3153600001s",
-					  "write --last=s", "write --cid=1 --last=1s", "write --x tcp", "write --link-types=1", "write --"};
+					  "write --last=s", "write --cid=1 --last=1s", "write --x tcp",
+					  "write --link-types=1", "write --"};
 	struct control_request request;
 	char line[4097] = "  write --format=snoop --last=500ms  1 2,48 0 0 9,6 0 0 262144";
 	char why[256];
@@ -255,6 +256,14 @@ test_noise(void **state)
 
 /* A piece of text is appended whole or not at all. */
 static void
+add_string(struct text_buffer *text, const char *string)
+{
+	struct json json = text_json(text);
+
+	json_add_string(&json, NULL, string);
+}
+
+static void
 test_text(void **state)
 {
 	char room[16];
@@ -268,7 +277,7 @@ test_text(void **state)
 	text_add_format(&text, "%s", "abcde");
 	assert_int_equal(text.used, 15);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};
-	text_add_json(&text, "a\"\n");
+	add_string(&text, "a\"\n");
 	assert_int_equal(text.used, 7);
 	assert_memory_equal(room, "\"a\\\"\\n\"", 7);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};
@@ -281,7 +290,7 @@ test_text(void **state)
 	assert_string_equal(room, "a\\x1b[\\x0a\\\\");
 	assert_true(text.truncated);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};
-	text_add_json(&text, "\xc3\xbc\x80\xe2\x80\xae");
+	add_string(&text, "\xc3\xbc\x80\xe2\x80\xae");
 	assert_string_equal(room, "\"\xc3\xbc\\u0080\\u202e");
 	assert_true(text.truncated);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};

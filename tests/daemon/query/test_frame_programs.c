@@ -76,7 +76,7 @@ test_text(void **state)
 	for (unsigned i = 0; i < FRAME_PROGRAMS_MAX; i++)
 		snprintf(many + strlen(many), sizeof many - strlen(many), "%s%u 1,6 0 0 1", i > 0 ? " " : "", i);
 	assert_true(parses(many));
-	strcat(many, " 99 1,6 0 0 1");
+	snprintf(many + strlen(many), sizeof many - strlen(many), " 99 1,6 0 0 1");
 	assert_false(parses(many));
 }
 

@@ -64,8 +64,6 @@ check "- is standard output" cmp "$tmp/named" "$tmp/piped"
 is "and no file of this name" "$(ls -A "$tmp/dir")" ""
 is "a terminal gets no capture" "$(python3 "$top/tests/service/write_client.py" terminal "$netobsd" -r "$home" --write tcp-receive=-)" \
 	"1 netobsd: cannot write the capture /dev/stdout: a capture is not written to a terminal"
-refuses "--split excludes --write" 1 '--write is for their replay' -r "$home" --split 2 -w "$tmp/dir/x" \
-	--write tcp-receive="$tmp/dir/a"
 refuses "with an unreadable input there is no file" 1 'is not a readable capture' -r "$top/README.md" \
 	--write tcp-receive="$tmp/dir/a"
 

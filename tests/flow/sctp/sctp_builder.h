@@ -3,7 +3,7 @@
 #ifndef NETOBS_TESTS_FLOW_SCTP_SCTP_BUILDER_H
 #define NETOBS_TESTS_FLOW_SCTP_SCTP_BUILDER_H
 
-#include "dissect/transport/sctp_chunks.h"
+#include "dissect/transport/sctp.h"
 #include "tests/flow/reassembly/packet_buffer.h"
 
 /* Begins a packet: an IPv4 header, to be completed by sctp_build_end(), and the common header. */

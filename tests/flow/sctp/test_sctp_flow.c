@@ -9,8 +9,7 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "flow/sctp/sctp_addr_table.h"
-#include "flow/sctp/sctp_machine.h"
+#include "flow/sctp/sctp_internal.h"
 #include "tests/flow/sctp/sctp_builder.h"
 
 #define SECOND NANOSECONDS

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "flow/flow_internal.h"
+#include "flow/tcp/tcp_fastpath.h"
 #include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_transition.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 #define CONNECTIONS 60000u

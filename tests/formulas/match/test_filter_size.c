@@ -14,7 +14,7 @@
 #include "dissect/dissect.h"
 #include "dissect/frame.h"
 #include "formulas/formula.h"
-#include "formulas/match/filter_size.h"
+#include "formulas/match/filter_text.h"
 #include "formulas/match/pcap_test.h"
 
 #define TEXT_SIZE 32768

@@ -15,8 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formulas/slots/slot_editor.h"
-#include "formulas/slots/slot_file.h"
+#include "formulas/slots/slots.h"
 
 #define PATH_SIZE 96
 

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formulas/slots/slot_image.h"
 #include "formulas/slots/slots.h"
-#include "formulas/slots/slots_template.h"
 #include "probes/site/site_select.h"
 
 #define NO_GROUP ((gid_t)-1)

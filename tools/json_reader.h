@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* JSON of netobsd, read with jansson: members by name; one that is missing, or of another type, is an error. */
+#ifndef NETOBS_TOOLS_JSON_READER_H
+#define NETOBS_TOOLS_JSON_READER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parses one object, such as a line of `length` bytes with its newline or without.  NULL if it is none.  The caller
+ * frees it with json_decref(). */
+json_t *json_read_object(const char *line, size_t length);
+
+/* Sends a request whose reply is lines of JSON, and parses them: an array of objects, which the caller frees with
+ * json_decref().  NULL with a reason on failure, and if the reply has more than `most` bytes. */
+json_t *json_read_reply(const char *socket, const char *request, size_t most, char *error, size_t error_size);
+
+/* A member.  False if there is none of this type; a number that is negative or has more than 63 bits is none. */
+bool json_read_unsigned(const json_t *object, const char *name, uint64_t *number);
+bool json_read_bool(const json_t *object, const char *name, bool *value);
+
+/* The string of a member; NULL if it has none. */
+const char *json_read_string(const json_t *object, const char *name);
+
+#endif
