@@ -291,11 +291,11 @@ gen_connection_next(uint8_t *frame, struct gen_connection *t, const struct optio
 }
 
 static void
-gen_write_record(FILE *out, const uint8_t *frame, size_t length, uint64_t us)
+gen_write_frame(FILE *out, const uint8_t *frame, size_t length, uint64_t us)
 {
-	uint32_t record[4] = {(uint32_t)(us / 1000000), (uint32_t)(us % 1000000), (uint32_t)length, (uint32_t)length};
+	uint32_t header[4] = {(uint32_t)(us / 1000000), (uint32_t)(us % 1000000), (uint32_t)length, (uint32_t)length};
 
-	fwrite(record, sizeof record, 1, out);
+	fwrite(header, sizeof header, 1, out);
 	fwrite(frame, length, 1, out);
 }
 
@@ -322,7 +322,7 @@ gen_write_trace(const struct options *o, FILE *out)
 			gen_connection_begin(t, o);
 			length = gen_connection_next(frame, t, o, (uint32_t)(us / 1000));
 		}
-		gen_write_record(out, frame, length, us);
+		gen_write_frame(out, frame, length, us);
 		us += 1 + gen_random_below(3);
 	}
 	free(connections);

@@ -420,14 +420,14 @@ def row_records(b):
     b.print_row("records", "a connection more, with data, with its record", per, "bytes", "at most 384", per <= 384)
 
 
-def row_recorder(b):
-    """The flight recorder, against a replay without; the time in which its memory is made present is a part of it."""
+def row_flight(b):
+    """The flight memory, against a replay without; the time in which its memory is made present is a part of it."""
     trace = b.standard()
     commands = {
         "floor": [os.path.join(b.build, "bench/pcap_floor"), trace],
         "plain": b.replay(trace),
         "small": b.replay(trace, "--flight-memory=1M"),
-        "recorded": b.replay(trace, "--flight-memory=64M"),
+        "kept": b.replay(trace, "--flight-memory=64M"),
     }
     runs = in_turns(commands, b.args.rounds)
 
@@ -435,13 +435,13 @@ def row_recorder(b):
         return statistics.median((getattr(a, what) - getattr(z, what)) / f.cpu
                                  for a, z, f in zip(runs[name], runs[than], runs["floor"]))
 
-    b.print_row("recorder", "netobsd / bare pcap_loop, cpu", ratio(runs["plain"], runs["floor"]), "x")
-    b.print_row("recorder", "recorded in 64 MiB, cpu, of the floor", more("recorded", "plain"), "x", "at most 0.3",
-                more("recorded", "plain") <= 0.3)
-    b.print_row("recorder", "the same without the kernel's time", more("recorded", "plain", "user"), "x")
-    b.print_row("recorder", "recorded in 1 MiB, without the kernel's time", more("small", "plain", "user"), "x")
-    b.print_row("recorder", "memory more than without, 64 MiB are asked for",
-                (median(runs["recorded"], "memory") - median(runs["plain"], "memory")) / (1 << 20), "MiB")
+    b.print_row("flight", "netobsd / bare pcap_loop, cpu", ratio(runs["plain"], runs["floor"]), "x")
+    b.print_row("flight", "kept in 64 MiB, cpu, of the floor", more("kept", "plain"), "x", "at most 0.3",
+                more("kept", "plain") <= 0.3)
+    b.print_row("flight", "the same without the kernel's time", more("kept", "plain", "user"), "x")
+    b.print_row("flight", "kept in 1 MiB, without the kernel's time", more("small", "plain", "user"), "x")
+    b.print_row("flight", "memory more than without, 64 MiB are asked for",
+                (median(runs["kept"], "memory") - median(runs["plain"], "memory")) / (1 << 20), "MiB")
 
 
 def count_firings(b, trace, names):
@@ -518,7 +518,7 @@ ROWS = {
     "print": row_print,
     "formulas": row_formulas,
     "records": row_records,
-    "recorder": row_recorder,
+    "flight": row_flight,
     "apps": row_applications,
     "attach": row_attach,
     "live": row_live,

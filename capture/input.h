@@ -23,8 +23,8 @@ struct input_counters {
 	/* Frames dropped because the kernel's buffer was full (live: of the received ones), and frames dropped by the
 	 * interface, before any filter.  Files: by the statistics in them. */
 	uint64_t dropped, interface_dropped;
-	uint64_t filtered;    /* files: records rejected by the filter */
-	uint64_t unsupported; /* files: records of interfaces whose link type is not supported */
+	uint64_t filtered;    /* files: frames rejected by the filter */
+	uint64_t unsupported; /* files: frames of interfaces whose link type is not supported */
 	uint64_t damaged;     /* files that ended early */
 };
 

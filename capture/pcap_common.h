@@ -15,7 +15,7 @@ bool capture_check_link_type(int dlt, const char *name);
 /* Compiles the configured filter for this capture; there must be one.  Logs a message if it is invalid. */
 bool capture_compile_filter(const struct config *config, pcap_t *pcap, const char *name, struct bpf_program *program);
 
-/* The time of a record, in nanoseconds since the epoch.  The seconds of a pcap file are 32 bits without sign; libpcap
+/* The time of a frame, in nanoseconds since the epoch.  The seconds of a pcap file are 32 bits without sign; libpcap
  * extends their sign unless the file has the other byte order.  A fraction of a second or more, which libpcap extends
  * likewise, is invalid: the last nanosecond of that second, so that every machine reads the same time. */
 static inline uint64_t

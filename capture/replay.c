@@ -18,8 +18,8 @@
 #include "dissect/dissect.h"
 #include "probes/site/semaphores.h"
 
-/* Records read between two polls of the event loop: about a millisecond of work. */
-#define RECORDS_PER_POLL 4096
+/* Frames read between two polls of the event loop: about a millisecond of work. */
+#define FRAMES_PER_POLL 4096
 
 /* A paced replay does not sleep for less than this, the resolution of timers. */
 #define PACE_SLACK_NS 1000000u
@@ -27,9 +27,9 @@
 /* A paced replay does not wait for a longer gap if too few frames confirm the time stamps before or behind it. */
 #define UNCONFIRMED_GAP_NS (3600ull * 1000000000)
 
-/* A position between two records of a capture file. */
+/* A position between two frames of a capture file. */
 struct replay_mark {
-	uint64_t records; /* records before the position, including filtered ones */
+	uint64_t read_frames; /* frames before the position, including filtered ones */
 	uint64_t bytes;	  /* decompressed bytes before the position; 0 unless the progress is shown */
 };
 
@@ -41,22 +41,22 @@ struct replay_file {
 	struct link_filters links;
 	struct interface interface; /* of pcap files */
 	int dlt;		    /* of pcap files */
-	uint64_t records;	    /* records read so far, including filtered ones */
+	uint64_t read_frames;	    /* frames read so far, including filtered ones */
 	struct pcap_reader *reader; /* of pcap files; NULL: libpcap reads the file */
 	bool read_in_bulk;	    /* by `reader`, not by libpcap */
 	bool ended;
 	bool unsupported_logged; /* a link type that is not supported */
-	/* If files are read record by record: */
-	struct frame next_frame; /* next record that passes the filter */
+	/* If files are read frame by frame: */
+	struct frame next_frame; /* next frame that passes the filter */
 	struct packet_clock clock;
 	uint64_t next_time; /* packet time of next_frame, which decides its turn and its pace */
 	struct replay_mark replayed, next_end; /* end of the last replayed frame; end of next_frame */
-	/* Records behind next_frame, read ahead to decide about its time stamp; copies. */
+	/* Frames behind next_frame, read ahead to decide about its time stamp; copies. */
 	struct frame ahead[PACKET_CLOCK_LOOKAHEAD];
 	struct replay_mark ahead_end[PACKET_CLOCK_LOOKAHEAD]; /* end of each of them */
 	unsigned ahead_count;
 	uint8_t *ahead_bytes[PACKET_CLOCK_LOOKAHEAD + 1]; /* the last one is next_frame's */
-	bool all_read, damaged; /* no record is left to be read */
+	bool all_read, damaged;				  /* no frame is left to be read */
 };
 
 struct replay {
@@ -67,7 +67,7 @@ struct replay {
 	struct input_counters counters;
 	struct progress progress;
 	struct reader_threads *threads; /* while the replay runs; NULL: this thread decompresses */
-	bool merged;			/* files are read record by record */
+	bool merged;			/* files are read frame by frame */
 	uint64_t first_time;		/* packet time of the first frame, for the pace */
 	uint64_t start_time;		/* monotonic time of the first frame; 0 before */
 	bool paced;			/* a second frame has been paced */
@@ -90,7 +90,7 @@ replay_flush_output(struct replay *replay)
 static struct replay_mark
 replay_read_mark(const struct replay_file *file)
 {
-	struct replay_mark mark = {.records = file->records};
+	struct replay_mark mark = {.read_frames = file->read_frames};
 	off_t at = 0;
 
 	if (!file->replay->progress.enabled || !file_stream_is_file(file->stream))
@@ -107,7 +107,7 @@ replay_read_mark(const struct replay_file *file)
 static void
 replay_show_progress(struct replay *replay)
 {
-	uint64_t records = 0, done = 0, total = 0;
+	uint64_t frames = 0, done = 0, total = 0;
 	bool known = true;
 
 	if (!progress_is_due(&replay->progress))
@@ -121,12 +121,12 @@ replay_show_progress(struct replay *replay)
 		uint64_t size = file_stream_size(file->stream);
 		struct replay_mark mark = replay->merged && !file->ended ? file->replayed : replay_read_mark(file);
 
-		records += mark.records;
+		frames += mark.read_frames;
 		known = known && size > 0;
 		total += size;
 		done += file->ended ? size : file_stream_bytes_behind(file->stream, mark.bytes);
 	}
-	progress_draw(&replay->progress, records, done, known ? total : 0);
+	progress_draw(&replay->progress, frames, done, known ? total : 0);
 }
 
 /* Whether further frames have no effect. */
@@ -244,7 +244,7 @@ replay_start_pcap(struct replay_file *file)
 	return replay_check_link_types(file, &file->dlt, 1) && replay_add_link_types(file, &file->dlt, 1);
 }
 
-/* After privileges are dropped: reads everything before the first record. */
+/* After privileges are dropped: reads everything before the first frame. */
 static bool
 replay_start_file(struct replay_file *file)
 {
@@ -299,9 +299,9 @@ replay_log_damage(struct replay_file *file)
 	const char *error = replay_damage(file, &at);
 
 	file->replay->counters.damaged++;
-	log_error("%s ends unexpectedly or is damaged at record %llu, byte %lld%s%s: %s; everything before was "
+	log_error("%s ends unexpectedly or is damaged at frame %llu, byte %lld%s%s: %s; everything before was "
 		  "observed",
-		  name, (unsigned long long)file->records + 1, at, compression != NULL ? " decompressed from " : "",
+		  name, (unsigned long long)file->read_frames + 1, at, compression != NULL ? " decompressed from " : "",
 		  compression != NULL ? compression : "", error);
 }
 
@@ -322,14 +322,14 @@ replay_end_file(struct replay_file *file, bool damaged)
 	replay_log_damage(file);
 }
 
-/* Counts a record.  Whether it is observed. */
+/* Counts a frame.  Whether it is observed. */
 static bool
 replay_passes_filter(struct replay_file *file, const struct frame *frame)
 {
 	struct input_counters *counters = &file->replay->counters;
 	enum link_verdict verdict = LINK_PASSES;
 
-	file->records++;
+	file->read_frames++;
 	if (file->links.selects)
 		verdict = link_filters_check(&file->links, frame);
 	counters->filtered += verdict == LINK_FILTERED;
@@ -337,9 +337,9 @@ replay_passes_filter(struct replay_file *file, const struct frame *frame)
 	return verdict == LINK_PASSES;
 }
 
-/* libpcap's callback.  The filter is applied here and not by libpcap so that every record is counted. */
+/* libpcap's callback.  The filter is applied here and not by libpcap so that every frame is counted. */
 static void
-replay_handle_record(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+replay_handle_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
 	struct replay_file *file = (struct replay_file *)user;
 	struct batch *batch = file->replay->batch;
@@ -374,7 +374,7 @@ replay_filter_frames(struct replay_file *file, struct frame *frames, unsigned co
 	unsigned kept = 0;
 
 	if (!file->links.selects) {
-		file->records += count;
+		file->read_frames += count;
 		return count;
 	}
 	for (unsigned i = 0; i < count; i++)
@@ -383,7 +383,7 @@ replay_filter_frames(struct replay_file *file, struct frame *frames, unsigned co
 	return kept;
 }
 
-/* Lets libpcap continue at the first record that the pcap reader does not handle. */
+/* Lets libpcap continue at the first frame that the pcap reader does not handle. */
 static void
 replay_hand_back(struct replay_file *file)
 {
@@ -391,14 +391,14 @@ replay_hand_back(struct replay_file *file)
 	pcap_reader_hand_back(file->reader);
 }
 
-/* Reads the next records with the pcap reader. */
+/* Reads the next frames with the pcap reader. */
 static void
 replay_read_bulk(struct replay_file *file)
 {
 	struct frame frames[FRAME_SINK_FRAMES_MAX];
 	unsigned count;
 
-	for (unsigned reads = 0; reads < RECORDS_PER_POLL / FRAME_SINK_FRAMES_MAX; reads++) {
+	for (unsigned reads = 0; reads < FRAMES_PER_POLL / FRAME_SINK_FRAMES_MAX; reads++) {
 		count = pcap_reader_read(file->reader, frames, FRAME_SINK_FRAMES_MAX);
 		if (count == 0) {
 			replay_hand_back(file);
@@ -432,14 +432,14 @@ replay_reader_status(const struct replay_file *file)
 	return file->links.count == link_types ? frame_reader_status(file->frames) : FRAME_READER_DAMAGED;
 }
 
-/* The next records of a pcapng or snoop file. */
+/* The next frames of a pcapng or snoop file. */
 static void
 replay_read_reader(struct replay_file *file)
 {
 	struct frame frames[FRAME_SINK_FRAMES_MAX];
 	unsigned count;
 
-	for (unsigned reads = 0; reads < RECORDS_PER_POLL / FRAME_SINK_FRAMES_MAX; reads++) {
+	for (unsigned reads = 0; reads < FRAMES_PER_POLL / FRAME_SINK_FRAMES_MAX; reads++) {
 		count = replay_read_frames(file, frames, FRAME_SINK_FRAMES_MAX);
 		if (count == 0) {
 			enum frame_reader_status status = replay_reader_status(file);
@@ -453,11 +453,11 @@ replay_read_reader(struct replay_file *file)
 	}
 }
 
-/* The next records, read by libpcap. */
+/* The next frames, read by libpcap. */
 static void
 replay_read_libpcap(struct replay_file *file)
 {
-	int read = pcap_dispatch(file->pcap, RECORDS_PER_POLL, replay_handle_record, (u_char *)file);
+	int read = pcap_dispatch(file->pcap, FRAMES_PER_POLL, replay_handle_frame, (u_char *)file);
 
 	if (read <= 0)
 		replay_end_file(file, read < 0);
@@ -481,16 +481,16 @@ replay_run_single(struct replay *replay)
 
 /* ------------------------------------------------------------------------------------------ merging and pacing */
 
-/* Polls the loop before every RECORDS_PER_POLL-th record, including filtered ones.  False: stop. */
+/* Polls the loop before every FRAMES_PER_POLL-th frame, including filtered ones.  False: stop. */
 static bool
-replay_poll_between_records(const struct replay_file *file)
+replay_poll_between_frames(const struct replay_file *file)
 {
-	if (file->records % RECORDS_PER_POLL == 0)
+	if (file->read_frames % FRAMES_PER_POLL == 0)
 		return replay_poll_loop(file->replay);
 	return !loop_is_stopped(file->replay->loop);
 }
 
-/* Reads one record.  False at the end, which sets all_read. */
+/* Reads one frame.  False at the end, which sets all_read. */
 static bool
 replay_read_one(struct replay_file *file, struct frame *frame)
 {
@@ -524,12 +524,12 @@ replay_read_one(struct replay_file *file, struct frame *frame)
 	return false;
 }
 
-/* Reads up to the next record that passes the filter.  Its bytes are valid until the next call.  False at the end, and
+/* Reads up to the next frame that passes the filter.  Its bytes are valid until the next call.  False at the end, and
  * if the loop was stopped. */
 static bool
-replay_read_record(struct replay_file *file, struct frame *frame)
+replay_read_frame(struct replay_file *file, struct frame *frame)
 {
-	while (!file->all_read && replay_poll_between_records(file) && replay_read_one(file, frame))
+	while (!file->all_read && replay_poll_between_frames(file) && replay_read_one(file, frame))
 		if (replay_passes_filter(file, frame))
 			return true;
 	file->all_read = true;
@@ -553,7 +553,7 @@ replay_keep_frame(struct replay_file *file, struct frame *frame, unsigned index)
 	return true;
 }
 
-/* Reads the records behind next_frame that decide about its time stamp, unless that would wait for a pipe. */
+/* Reads the frames behind next_frame that decide about its time stamp, unless that would wait for a pipe. */
 static void
 replay_read_ahead(struct replay_file *file)
 {
@@ -562,7 +562,7 @@ replay_read_ahead(struct replay_file *file)
 	if (!file_stream_is_file(file->stream) ||
 	    (file->ahead_count == 0 && !replay_keep_frame(file, &file->next_frame, PACKET_CLOCK_LOOKAHEAD)))
 		return;
-	while (file->ahead_count < PACKET_CLOCK_LOOKAHEAD && replay_read_record(file, frame)) {
+	while (file->ahead_count < PACKET_CLOCK_LOOKAHEAD && replay_read_frame(file, frame)) {
 		if (!replay_keep_frame(file, frame, file->ahead_count)) {
 			file->all_read = file->damaged = true;
 			log_error("out of memory");
@@ -573,7 +573,7 @@ replay_read_ahead(struct replay_file *file)
 	}
 }
 
-/* Makes the first record that was read ahead next_frame. */
+/* Makes the first frame that was read ahead next_frame. */
 static void
 replay_take_ahead(struct replay_file *file)
 {
@@ -610,14 +610,14 @@ replay_set_time(struct replay_file *file)
 	file->next_time = clock->now;
 }
 
-/* Moves to the next record that passes the filter. */
+/* Moves to the next frame that passes the filter. */
 static void
 replay_read_next(struct replay_file *file)
 {
 	file->replayed = file->next_end;
 	if (file->ahead_count > 0) {
 		replay_take_ahead(file);
-	} else if (replay_read_record(file, &file->next_frame)) {
+	} else if (replay_read_frame(file, &file->next_frame)) {
 		file->next_end = replay_read_mark(file);
 	} else {
 		replay_end_file(file, file->damaged);
@@ -694,7 +694,7 @@ replay_wait_until_due(struct replay *replay, uint64_t time)
 	}
 }
 
-/* Reads several files, or a paced one, record by record. */
+/* Reads several files, or a paced one, frame by frame. */
 static void
 replay_run_merged(struct replay *replay)
 {
@@ -830,7 +830,7 @@ replay_compile_filter(const struct replay_file *file, const struct config *confi
 	return link_filters_add(result, config, dlts, file->links.count);
 }
 
-/* Sets the filter of every file or of none.  Records read ahead have passed the old filter and stay. */
+/* Sets the filter of every file or of none.  Frames read ahead have passed the old filter and stay. */
 static bool
 replay_set_filter(struct input *input, const struct config *config)
 {

@@ -3,7 +3,7 @@
 
 netobsconfdir = $(sysconfdir)/netobs
 dist_netobsconf_DATA = conf/netobs.conf
-EXTRA_DIST += conf/netobs.service.in conf/netobs-record@.service.in conf/netobs.sysusers conf/netobs.bash-completion \
+EXTRA_DIST += conf/netobs.service.in conf/netobs-write@.service.in conf/netobs.sysusers conf/netobs.bash-completion \
 	conf/netobs-scripts.bash-completion conf/netobsctl.bash-completion
 
 # Dashboard, scrape configuration and alert rules for a site with many hosts, and formulas to choose from.
@@ -31,13 +31,13 @@ dist_enginesduckdb_DATA = conf/engines/duckdb/retransmissions.sql conf/engines/d
 
 # The directories are those of systemd and of bash-completion; options of configure override systemd's.
 if HAVE_SYSTEMD
-systemdsystemunit_DATA = conf/netobs.service conf/netobs-record@.service
+systemdsystemunit_DATA = conf/netobs.service conf/netobs-write@.service
 sysusers_DATA = conf/sysusers/netobs.conf
 endif
 completiondir = $(datadir)/bash-completion/completions
 completion_DATA = conf/completions/netobsd conf/completions/netobs conf/completions/netobsctl
 
-conf/netobs.service conf/netobs-record@.service: conf/%: $(srcdir)/conf/%.in Makefile
+conf/netobs.service conf/netobs-write@.service: conf/%: $(srcdir)/conf/%.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && sed -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 		"$(srcdir)/conf/$*.in" >$@.new && mv $@.new $@
 # Copies under their installed names.
@@ -50,7 +50,7 @@ conf/completions/netobs: conf/netobs-scripts.bash-completion
 conf/completions/netobsctl: conf/netobsctl.bash-completion
 	$(AM_V_GEN)$(MKDIR_P) conf/completions && cp $(srcdir)/conf/netobsctl.bash-completion $@
 CLEANFILES += $(completion_DATA)
-CLEANFILES += conf/netobs.service conf/netobs-record@.service conf/sysusers/netobs.conf
+CLEANFILES += conf/netobs.service conf/netobs-write@.service conf/sysusers/netobs.conf
 
 # `make distcheck` installs below its own directory only.
 AM_DISTCHECK_CONFIGURE_FLAGS = --with-systemdsystemunitdir='$${prefix}/lib/systemd/system' \

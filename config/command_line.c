@@ -53,6 +53,9 @@ options_log_unknown(char **argv)
 		log_error("--%s takes no value", row->name);
 	else if (optopt != 0)
 		log_error("unknown option -%c; netobsd --help lists the options", optopt);
+	else if (strncmp(argv[optind - 1], "--record", strlen("--record")) == 0 &&
+		 strchr("=", argv[optind - 1][strlen("--record")]) != NULL)
+		log_error("unknown option --record: use --write NAME=FILE");
 	else
 		log_error("unknown or ambiguous option %s%s; netobsd --help lists the options", argv[optind - 1],
 			  options_hint(argv[optind - 1] + 2, strcspn(argv[optind - 1] + 2, "="), false, hint));
@@ -157,22 +160,22 @@ options_are_given(const bool given[OPTIONS_ROWS_MAX], const char *name)
 }
 
 static bool
-options_check_recordings(const struct config *config, const bool given[OPTIONS_ROWS_MAX])
+options_check_writes(const struct config *config, const bool given[OPTIONS_ROWS_MAX])
 {
-	if (config->recordings[0] == NULL) {
+	if (config->writes[0] == NULL) {
 		if (options_are_given(given, "write-format"))
-			log_error("--write-format needs --record");
+			log_error("--write-format needs --write");
 		return !options_are_given(given, "write-format");
 	}
 	if (config->interface_names[0] != NULL) {
-		log_error("--record is for files (-r): netobsctl record writes connections of interfaces");
+		log_error("--write is for files (-r): netobsctl write --on writes connections of interfaces");
 		return false;
 	}
 	return true;
 }
 
 static bool
-options_check_recorder(const struct config *config)
+options_check_flight(const struct config *config)
 {
 	if (config->flight_memory == 0 && (config->flight_snap != 0 || config->flight_bytes != 0)) {
 		log_error("--flight-%s needs --flight-memory", config->flight_snap != 0 ? "snap" : "bytes");
@@ -225,9 +228,9 @@ options_check_combination(struct config *config, const bool given[OPTIONS_ROWS_M
 			  "see netobsd --help");
 		return false;
 	}
-	return options_check_recordings(config, given) && options_check_scope(config, given) &&
+	return options_check_writes(config, given) && options_check_scope(config, given) &&
 	       options_check_standard_input(config) && options_check_window(config, given) &&
-	       options_check_recorder(config);
+	       options_check_flight(config);
 }
 
 /* Checks the values of the command line that may depend on others, or on the file. */

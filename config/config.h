@@ -82,10 +82,10 @@ struct config {
 	const char *records_fields;  /* comma-separated names; NULL: the default */
 	const char *records_sort;    /* name of a field, perhaps behind "-"; NULL: by end */
 	uint32_t records_limit;	     /* most records that are written, 0: all */
-	const char **recordings;     /* NULL-terminated, each NAME=FILE: captures of connections to write */
+	const char **writes;	     /* NULL-terminated, each NAME=FILE: captures of connections to write */
 	unsigned write_format;	     /* enum capture_format of these */
 	uint64_t active_records_ns; /* interval at which an open connection is reported, ns; 0 never */
-	uint64_t flight_memory;	    /* bytes of the flight recorder, of all workers together; 0: none */
+	uint64_t flight_memory;	    /* bytes of the flight memory, of all workers together; 0: none */
 	uint32_t flight_snap;	    /* most bytes of a frame that it keeps, 0: all that are captured */
 	uint64_t flight_bytes;	    /* most bytes of each direction of a connection that it keeps, 0: no limit */
 	uint32_t closed_connections; /* records of connections that have ended to keep, 0: none */

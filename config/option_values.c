@@ -421,7 +421,7 @@ const struct option_kind value_records = {.set = value_set_records, .get = value
 
 /* NAME=FILE. */
 static bool
-value_append_recording(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+value_append_write(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
 {
 	size_t length = strcspn(text, "=");
 
@@ -433,18 +433,17 @@ value_append_recording(struct config *config, const struct option_row *row, cons
 
 /* Formulas may be defined behind the option, or in the file. */
 static bool
-value_check_recordings(const struct config *config, const struct option_row *row, char *error, size_t size)
+value_check_writes(const struct config *config, const struct option_row *row, char *error, size_t size)
 {
 	(void)row;
-	for (size_t i = 0; config->recordings[i] != NULL; i++)
-		if (!formula_names_check_one(config, config->recordings[i], strcspn(config->recordings[i], "="), error,
-					     size))
+	for (size_t i = 0; config->writes[i] != NULL; i++)
+		if (!formula_names_check_one(config, config->writes[i], strcspn(config->writes[i], "="), error, size))
 			return false;
 	return true;
 }
 
-const struct option_kind value_recording = {
-    .set = value_append_recording, .get = value_get_string_item, .check = value_check_recordings, .list = true};
+const struct option_kind value_write = {
+    .set = value_append_write, .get = value_get_string_item, .check = value_check_writes, .list = true};
 
 static bool
 value_set_capture_format(struct config *config, const struct option_row *row, const char *text, char *error,

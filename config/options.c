@@ -24,7 +24,7 @@ const struct option_row options_table[] = {
 	 .help = "capture to replay, \"-\" is standard input; several are merged by time"},
 	{.name = "pace", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_replay_speed,
 	 .argument = "SPEED", .optional = true, .min = 1e-6, .max = 1000000,
-	 .help = "replay at SPEED times the recorded speed (1 if omitted); default: as fast as possible"},
+	 .help = "replay at SPEED times the speed of the capture (1 if omitted); default: as fast as possible"},
 	{.name = "from", .group = GROUP_INPUT, .scope = OPTION_FOR_FILES, .kind = &value_time,
 	 .argument = "TIME", FIELD(from),
 	 .help = "replay the packets from TIME on (2026-11-22T19:40:00Z, or seconds since 1970)"},
@@ -164,13 +164,13 @@ const struct option_row options_table[] = {
 	 .argument = "SIZE", .quantity = {DIMENSION_SIZE, 1, 1, 1125899906842624, true}, FIELD(flight_bytes),
 	 .source = OPTION_ANYWHERE,
 	 .help = "keep the first SIZE of each direction of a connection, then only frames with events; 0: no limit"},
-	{.name = "record", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_recording,
-	 .argument = "NAME=FILE", FIELD(recordings),
+	{.name = "write", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_write,
+	 .argument = "NAME=FILE", FIELD(writes),
 	 .help = "write the whole connections for which the formula or probe NAME fires to the capture FILE; may be "
 		 "repeated"},
 	{.name = "write-format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_capture_format,
 	 .argument = "FORMAT", FIELD(write_format),
-	 .help = "format of the captures of --record: pcapng (default), pcap or snoop"},
+	 .help = "format of the captures of --write: pcapng (default), pcap or snoop"},
 	{.name = "list-probes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_probes),
 	 .help = "list every probe with its arguments and their fields, and exit"},
 	{.name = "engine", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag, FIELD(list_engine),
@@ -274,7 +274,7 @@ config_set_defaults(struct config *config)
 	    .interface_names = calloc(1, sizeof *config->interface_names),
 	    .capture_paths = calloc(1, sizeof *config->capture_paths),
 	    .formulas = calloc(1, sizeof *config->formulas),
-	    .recordings = calloc(1, sizeof *config->recordings),
+	    .writes = calloc(1, sizeof *config->writes),
 	    .observe_inner = true,
 	    .lookup_owners = true,
 	    .control_mode = 0660,
@@ -288,7 +288,7 @@ config_set_defaults(struct config *config)
 	for (unsigned i = 0; i < APP_COUNT; i++)
 		config->app_ports[i] = app_protocols[i]->ports;
 	return config->interface_names != NULL && config->capture_paths != NULL && config->formulas != NULL &&
-	       config->recordings != NULL;
+	       config->writes != NULL;
 }
 
 void
@@ -303,7 +303,7 @@ config_free(struct config *config)
 	free(config->interface_names);
 	free(config->capture_paths);
 	free(config->formulas);
-	free(config->recordings);
+	free(config->writes);
 	free(config->local_prefixes);
 	*config = (struct config){0};
 }

@@ -132,8 +132,7 @@ extern const struct option_kind value_flag, value_inverted_flag, value_string, v
     value_uint32, value_file_mode, value_seconds, value_minutes, value_size, value_size32, value_view,
     value_prefix, value_replay_speed, value_wait_tracer, value_wait_probes, value_print, value_format, value_filter,
     value_user, value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records,
-    value_record_filter, value_recording, value_capture_format, value_record_fields, value_record_order,
-    value_print_fields,
+    value_record_filter, value_write, value_capture_format, value_record_fields, value_record_order, value_print_fields,
     value_time;
 
 /* Writes one line for each setting that may appear in the file; a setting without a value becomes a comment.  Parsing

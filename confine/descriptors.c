@@ -47,8 +47,8 @@ descriptors_next_named(const struct config *config, unsigned from)
 	descriptors_take_path(config->records_path, from, &lowest);
 	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
 		descriptors_take_path(config->capture_paths[i], from, &lowest);
-	for (size_t i = 0; config->recordings[i] != NULL; i++) /* NAME=FILE, as the options have checked */
-		descriptors_take_path(strchr(config->recordings[i], '=') + 1, from, &lowest);
+	for (size_t i = 0; config->writes[i] != NULL; i++) /* NAME=FILE, as the options have checked */
+		descriptors_take_path(strchr(config->writes[i], '=') + 1, from, &lowest);
 	return lowest;
 }
 

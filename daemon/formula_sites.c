@@ -258,7 +258,7 @@ formula_sites_open(const struct config *config)
 		return NULL;
 	}
 	sites->config = config;
-	if (config->formulas[0] == NULL && config->control_path == NULL && config->recordings[0] == NULL)
+	if (config->formulas[0] == NULL && config->control_path == NULL && config->writes[0] == NULL)
 		return sites;
 	sites->set = formula_set_new(workers_count_for(config));
 	if (sites->set == NULL) {

@@ -221,7 +221,7 @@ daemon_connect_records(struct daemon_state *state)
 static bool
 daemon_open_excerpts(struct daemon_state *state)
 {
-	if (state->config->recordings[0] == NULL)
+	if (state->config->writes[0] == NULL)
 		return true;
 	state->excerpts = excerpts_open(state->config);
 	return state->excerpts != NULL;
@@ -394,11 +394,11 @@ daemon_log_memory(const struct daemon_state *state)
 {
 	const struct config *config = state->config;
 	struct stats_memory memory = stats_reserved_memory(config);
-	char recorder[64] = "", closed[64] = "";
+	char flight[64] = "", closed[64] = "";
 
-	if (memory.recorder != 0)
-		snprintf(recorder, sizeof recorder, ", %llu MiB for the flight recorder",
-			 (unsigned long long)memory.recorder >> 20);
+	if (memory.flight != 0)
+		snprintf(flight, sizeof flight, ", %llu MiB for the flight memory",
+			 (unsigned long long)memory.flight >> 20);
 	if (memory.closed != 0)
 		snprintf(closed, sizeof closed, ", %llu MiB for connections that have ended",
 			 (unsigned long long)memory.closed >> 20);
@@ -407,8 +407,8 @@ daemon_log_memory(const struct daemon_state *state)
 			   "application protocols, %llu MiB for process lookups%s%s",
 			   (unsigned long long)(memory.flows + memory.records) >> 20,
 			   (unsigned)config->flow_limits.flows, (unsigned long long)memory.fragments >> 20,
-			   (unsigned long long)memory.applications >> 20,
-			   (unsigned long long)memory.owner_lookup >> 20, recorder, closed);
+			   (unsigned long long)memory.applications >> 20, (unsigned long long)memory.owner_lookup >> 20,
+			   flight, closed);
 }
 
 /* Logs the name of the provider in DTrace, if netobsd runs as a service. */
@@ -632,7 +632,7 @@ daemon_log_observed(const struct daemon_state *state)
 	uint64_t fired = 0;
 
 	if (config->print != PRINT_OFF || config->records || config->summary || config->wait_tracer ||
-	    config->recordings[0] != NULL || config->config_path != NULL || semaphores_sum() != 0)
+	    config->writes[0] != NULL || config->config_path != NULL || semaphores_sum() != 0)
 		return;
 	stats_collect(state->workers, &totals);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
@@ -655,7 +655,7 @@ daemon_log_replay(const struct daemon_state *state, enum input_result result)
 	workers_log_unmatched_prefixes(state->workers);
 	daemon_log_no_connection(state);
 	/* Files of records and frames are written in silence. */
-	if (!state->config->records && state->config->recordings[0] == NULL)
+	if (!state->config->records && state->config->writes[0] == NULL)
 		daemon_log_uncaptured(state);
 	daemon_log_observed(state);
 }
@@ -677,7 +677,7 @@ daemon_finish_records(struct daemon_state *state, enum input_result result, enum
 	return error == 0 ? status : error == EPIPE ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 }
 
-/* Writes the captures of --record. */
+/* Writes the captures of --write. */
 static enum exit_status
 daemon_finish_excerpts(struct daemon_state *state, enum input_result result, enum exit_status status)
 {

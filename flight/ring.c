@@ -394,3 +394,9 @@ ring_counters(const struct ring *ring)
 	}
 	return counters;
 }
+
+unsigned
+ring_add_link_types(const struct ring *ring, int *types, unsigned count, unsigned most)
+{
+	return ring_interfaces_add_link_types(ring->interfaces, types, count, most);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flight recorder: the latest frames of one observer, in memory of fixed size, the oldest overwritten first.
+ * The flight memory: the latest frames of one observer, in memory of fixed size, the oldest overwritten first.
  *
  * The frames of a connection are linked, so that reading one connection touches only its own frames; events and true
  * formulas are notes of the frame at which they happened.  One thread adds; readers call the ring_reader functions
@@ -46,11 +46,11 @@ struct ring_limits {
 };
 
 struct ring_counters {
-	uint64_t frames, bytes;	 /* recorded; captured bytes that were stored */
+	uint64_t frames, bytes;	 /* kept; captured bytes that were stored */
 	uint64_t left_out;	 /* frames behind limits.bytes */
 	uint64_t cut;		 /* frames cut to limits.snap, or because the ring is too small */
 	uint64_t overwritten;	 /* frames */
-	uint64_t notes;		 /* recorded */
+	uint64_t notes;		 /* kept */
 	uint64_t notes_dropped;	 /* notes and connections that a frame had too many of; notes of frames left out */
 	uint64_t oldest, newest; /* packet times in the ring now, 0 if it is empty */
 	uint64_t frames_now;
@@ -63,6 +63,10 @@ struct ring *ring_new(const struct ring_limits *limits);
 void ring_free(struct ring *ring);
 size_t ring_memory_size(const struct ring_limits *limits); /* all of it: the ring and its links */
 struct ring_counters ring_counters(const struct ring *ring);
+
+/* Adds the link types of the frames in the ring, and perhaps of earlier ones, to `types`, which has `count` different
+ * ones and space for `most`.  Returns their new number. */
+unsigned ring_add_link_types(const struct ring *ring, int *types, unsigned count, unsigned most);
 
 /* ------------------------------------------------------------------------------------------------------ adding */
 

@@ -58,6 +58,22 @@ ring_interfaces_source(const struct ring_interfaces *t, uint16_t number)
 	return &t->sources[number];
 }
 
+unsigned
+ring_interfaces_add_link_types(const struct ring_interfaces *t, int *types, unsigned count, unsigned most)
+{
+	for (unsigned i = 0; i < RING_SOURCES && count < most; i++) {
+		unsigned known = 0;
+
+		if (t->sources[i].interface == NULL)
+			continue;
+		while (known < count && types[known] != t->sources[i].dlt)
+			known++;
+		if (known == count)
+			types[count++] = t->sources[i].dlt;
+	}
+	return count;
+}
+
 static bool
 ring_interface_equals(const struct interface *a, const struct interface *b)
 {

@@ -29,6 +29,10 @@ size_t ring_interfaces_memory_size(void);
 uint16_t ring_interfaces_find(struct ring_interfaces *interfaces, const struct frame *frame, uint64_t position,
 			      uint64_t tail);
 
+/* ring_add_link_types() */
+unsigned ring_interfaces_add_link_types(const struct ring_interfaces *interfaces, int *types, unsigned count,
+					unsigned most);
+
 const struct ring_source *ring_interfaces_source(const struct ring_interfaces *interfaces, uint16_t number);
 
 #endif

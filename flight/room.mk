@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# the flight recorder: the latest frames in memory, linked by connection
+# the flight memory: the latest frames in memory, linked by connection
 
 libflight_a_SOURCES += \
 	%D%/event_note.c \

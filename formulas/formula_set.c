@@ -22,7 +22,7 @@ struct formula_entry {
 	struct formula_threshold *threshold;
 	enum formula_origin origin;
 	unsigned slot;
-	bool named, printed, recorded;
+	bool named, printed, written;
 	struct feed_mask feeds; /* that have chosen it */
 	_Atomic uint64_t sequence; /* firings since it was enabled, of all parts */
 };
@@ -47,8 +47,8 @@ struct formula_set {
 	const char *path; /* of the slots */
 	const struct feed_set *feeds; /* NULL: none */
 	struct formula_entry entries[FORMULAS_MAX]; /* by place */
-	bool (*selects_recorded)(void *context, const char *name); /* NULL: none is recorded */
-	void *recorded_context;
+	bool (*selects_written)(void *context, const char *name); /* NULL: none is written */
+	void *written_context;
 	unsigned order[FORMULAS_MAX]; /* places in the order of addition, the listed formulas first */
 	unsigned count, total;	      /* formulas that are listed, and all */
 	unsigned part_count;
@@ -94,9 +94,9 @@ entry_is_enabled(const struct formula_part *part, const struct formula_entry *en
 }
 
 static bool
-entry_is_recorded(const struct formula_part *part, const struct formula_entry *entry)
+entry_is_written(const struct formula_part *part, const struct formula_entry *entry)
 {
-	return entry->recorded && part->handler != NULL;
+	return entry->written && part->handler != NULL;
 }
 
 static void
@@ -139,7 +139,7 @@ part_poll(void *context)
 		unsigned place = set->order[i];
 		struct formula_entry *entry = &set->entries[place];
 		bool enabled = entry_is_enabled(part, entry);
-		bool active = enabled || formula_is_counted(entry->formula) || entry_is_recorded(part, entry);
+		bool active = enabled || formula_is_counted(entry->formula) || entry_is_written(part, entry);
 
 		if (active != (part->active >> place & 1))
 			part_set_active(part, place, active);
@@ -172,10 +172,8 @@ part_fire(struct formula_part *part, struct formula_entry *entry, struct firing 
 static void
 part_match(struct formula_part *part, const struct formula_entry *entry, struct firing *firing)
 {
-	const struct formula_match match = {.formula = entry->formula,
-					    .is_recorded = entry->recorded,
-					    .firing = firing,
-					    .cid = firing_cid(firing)};
+	const struct formula_match match = {
+	    .formula = entry->formula, .is_written = entry->written, .firing = firing, .cid = firing_cid(firing)};
 
 	part->handler(part->handler_context, &match);
 }
@@ -360,8 +358,8 @@ formula_set_add(struct formula_set *set, struct formula *formula, enum formula_o
 	entry->origin = origin;
 	if (set->feeds != NULL)
 		entry->feeds = feed_set_select_formula(set->feeds, formula_name(formula));
-	if (set->selects_recorded != NULL)
-		entry->recorded = set->selects_recorded(set->recorded_context, formula_name(formula));
+	if (set->selects_written != NULL)
+		entry->written = set->selects_written(set->written_context, formula_name(formula));
 	memmove(set->order + set->count + 1, set->order + set->count, (set->total - set->count) * sizeof set->order[0]);
 	set->order[set->count++] = (unsigned)(entry - set->entries);
 	set->total++;
@@ -369,7 +367,7 @@ formula_set_add(struct formula_set *set, struct formula *formula, enum formula_o
 }
 
 bool
-formula_set_record_probe(struct formula_set *set, enum probe_id probe, char *error, size_t size)
+formula_set_write_probe(struct formula_set *set, enum probe_id probe, char *error, size_t size)
 {
 	struct formula_entry *entry;
 
@@ -384,7 +382,7 @@ formula_set_record_probe(struct formula_set *set, enum probe_id probe, char *err
 		snprintf(error, size, "out of memory");
 		return false;
 	}
-	entry->recorded = true;
+	entry->written = true;
 	set->order[set->total++] = (unsigned)(entry - set->entries);
 	return true;
 }
@@ -451,14 +449,14 @@ formula_set_select_fed(struct formula_set *set, const struct feed_set *feeds)
 }
 
 void
-formula_set_select_recorded(struct formula_set *set, bool (*selects)(void *context, const char *name), void *context)
+formula_set_select_written(struct formula_set *set, bool (*selects)(void *context, const char *name), void *context)
 {
-	set->selects_recorded = selects;
-	set->recorded_context = context;
+	set->selects_written = selects;
+	set->written_context = context;
 	for (unsigned i = 0; i < set->count; i++) {
 		struct formula_entry *entry = &set->entries[set->order[i]];
 
-		entry->recorded = selects != NULL && selects(context, formula_name(entry->formula));
+		entry->written = selects != NULL && selects(context, formula_name(entry->formula));
 	}
 }
 
@@ -494,7 +492,7 @@ formula_set_status(const struct formula_set *set, unsigned number)
 		status.seen += set->parts[i].counts[place].seen;
 		status.matched += set->parts[i].counts[place].matched;
 		status.active |= (set->parts[i].active >> place & 1) != 0;
-		status.recorded |= entry_is_recorded(&set->parts[i], entry);
+		status.written |= entry_is_written(&set->parts[i], entry);
 	}
 	if (entry->threshold != NULL)
 		status.dropped = formula_threshold_dropped(entry->threshold);

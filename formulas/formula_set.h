@@ -2,7 +2,7 @@
 /*
  * The formulas of a run: which are evaluated, how often they were true, and their firings.
  *
- * A formula is active while it is counted, printed, traced, in a feed or recorded; only then do its probes fire for it.
+ * A formula is active while it is counted, printed, traced, in a feed or written; only then do its probes fire for it.
  * Each emitter has a part of the set, which its thread uses without a lock.  Functions that change the set must be
  * called while no thread uses a part.
  */
@@ -35,7 +35,7 @@ struct formula_status {
 	enum formula_origin origin;
 	unsigned slot; /* index of its slot, or FORMULA_NO_SLOT */
 	bool named;    /* the slot has the formula's name, else its default name */
-	bool printed, traced, fed, recorded, active;
+	bool printed, traced, fed, written, active;
 	uint64_t seen;	  /* firings of its probes for which it was evaluated */
 	uint64_t matched; /* firings of the formula */
 	uint64_t dropped; /* values that its threshold has dropped */
@@ -64,7 +64,7 @@ void formula_set_select_fed(struct formula_set *set, const struct feed_set *feed
 /* A firing of a formula. */
 struct formula_match {
 	const struct formula *formula;
-	bool is_recorded; /* by formula_set_select_recorded() or formula_set_record_probe() */
+	bool is_written; /* by formula_set_select_written() or formula_set_write_probe() */
 	struct firing *firing;
 	uint64_t cid; /* connection id of the reported endpoint, 0 without a connection */
 };
@@ -76,14 +76,14 @@ typedef void formula_match_handler(void *context, const struct formula_match *ma
 void formula_set_set_match_handler(struct formula_set *set, unsigned index, formula_match_handler *handler,
 				   void *context);
 
-/* Selects the formulas that are recorded, also among those that are added later: they are active in each part with a
+/* Selects the formulas that are written, also among those that are added later: they are active in each part with a
  * match handler.  NULL: none.  `context` is borrowed. */
-void formula_set_select_recorded(struct formula_set *set, bool (*selects)(void *context, const char *name),
-				 void *context);
+void formula_set_select_written(struct formula_set *set, bool (*selects)(void *context, const char *name),
+				void *context);
 
 /* Records each firing of a probe, as a formula that has the probe's name and is not listed: formula_set_find(), count
  * and status do not include it.  Recording a probe twice has no effect.  False with the reason if the set is full. */
-bool formula_set_record_probe(struct formula_set *set, enum probe_id probe, char *error, size_t size);
+bool formula_set_write_probe(struct formula_set *set, enum probe_id probe, char *error, size_t size);
 
 /* Activates new formulas in all parts, whose threads must be paused; otherwise each part does so after its next batch
  * of frames. */

@@ -338,7 +338,7 @@ observe_segment_is_next(struct observer *o, const struct packet_work *work, enum
 	return tcp_segment_is_next(flow, work->sender, p);
 }
 
-/* Whether an IP packet was captured before; if not it is recorded. */
+/* Whether an IP packet was captured before; if not it is remembered. */
 static bool
 observe_find_duplicate(struct observer *o, struct packet_work *work)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The flight recorder as a listener of an observer: which events and packets become notes. */
+/* The flight memory as a listener of an observer: which events and packets become notes. */
 #ifndef NETOBS_OBSERVE_RING_LISTENER_H
 #define NETOBS_OBSERVE_RING_LISTENER_H
 
@@ -7,7 +7,7 @@ struct observer;
 struct owner_lookup;
 struct ring;
 
-/* From now on the frames of the observer are recorded in the ring; `owners` finds the processes for its notes, NULL if
+/* From now on the frames of the observer are kept in the ring; `owners` finds the processes for its notes, NULL if
  * they are not looked up.  All are borrowed. */
 void ring_listener_attach(struct ring *ring, struct observer *observer, struct owner_lookup *owners);
 

@@ -250,7 +250,7 @@ workers_ring_limits(const struct config *config, unsigned workers)
 	};
 }
 
-/* With --record the ring is that of the excerpts. */
+/* With --write the ring is that of the excerpts. */
 static bool
 worker_make_ring(struct worker *worker, uint64_t seed)
 {
@@ -259,7 +259,7 @@ worker_make_ring(struct worker *worker, uint64_t seed)
 	struct ring_limits limits = workers_ring_limits(config, workers);
 	unsigned long long size = (unsigned long long)config->flight_memory;
 
-	if (size == 0 || config->recordings[0] != NULL)
+	if (size == 0 || config->writes[0] != NULL)
 		return true;
 	limits.seed = seed;
 	worker->ring = ring_new(&limits);
@@ -267,7 +267,7 @@ worker_make_ring(struct worker *worker, uint64_t seed)
 		log_error("--flight-memory %llu: each of %u workers needs at least %zu bytes, and at most %zu are "
 			  "possible", size, workers, RING_MEMORY_MIN, RING_MEMORY_MAX);
 	else if (worker->ring == NULL)
-		log_error("not enough memory for the flight recorder, %llu MiB: %s; reduce --flight-memory", size >> 20,
+		log_error("not enough memory for the flight memory, %llu MiB: %s; reduce --flight-memory", size >> 20,
 			  strerror(errno));
 	else
 		ring_listener_attach(worker->ring, worker->observer, worker->owner_lookup);

@@ -45,7 +45,7 @@ struct worker {
 	struct owner_lookup *owner_lookup; /* NULL: owners are not looked up, as in a replay */
 	struct observer_sink sink;	   /* what the frames of the input are handed to, by the batch */
 	struct batch *batch;
-	struct ring *ring; /* the flight recorder, NULL: frames are not recorded */
+	struct ring *ring; /* the flight memory, NULL: frames are not kept */
 	/* All workers except the first: */
 	struct fair_lock own_lock;
 	pthread_t thread;
@@ -86,7 +86,7 @@ bool workers_start_inputs(struct workers *workers);
 /* Creates everything that needs no privileges; `selected`: the probes to print.  False with a message logged. */
 bool workers_make_observers(struct workers *workers, const bool selected[]);
 
-/* Limits of the flight recorder of each of so many workers. */
+/* Limits of the flight memory of each of so many workers. */
 struct ring_limits workers_ring_limits(const struct config *config, unsigned workers);
 
 /* Logs that no packet of the replay was in the window of --from and --to. */

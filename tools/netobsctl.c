@@ -14,10 +14,10 @@
 #include "tools/connections/connections.h"
 #include "tools/connections/top.h"
 #include "tools/control_client.h"
-#include "tools/record.h"
 #include "tools/site_names.h"
 #include "tools/stream.h"
 #include "tools/write.h"
+#include "tools/write_on.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 
@@ -51,8 +51,8 @@ ctl_print_help(FILE *to)
 	      "  sites                   probe sites of formulas and their names\n"
 	      "  stream [NAME]...        firings of these probes and formulas, one per line\n"
 	      "                          (connection-end)\n"
-	      "  write -w FILE [FILTER]  frames of the flight recorder; FILTER: pcap-filter(7)\n"
-	      "  record --on NAME,... -d DIRECTORY\n"
+	      "  write -w FILE [FILTER]  frames of the flight memory; FILTER: pcap-filter(7)\n"
+	      "  write --on NAME,... --dir DIRECTORY\n"
 	      "                          a capture file of each connection for which one of\n"
 	      "                          these probes and formulas fires\n"
 	      "\n"
@@ -68,18 +68,20 @@ ctl_print_help(FILE *to)
 	      "  -c NUMBER               connections -i: only as many tables\n"
 	      "      --fields LIST       stream: only these fields, in this order\n"
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
-	      "                          record (-d): the directory of its files\n"
+	      "                          write --on: the directory of its files (-d)\n"
 	      "      --rotate SIZE|TIME  with --dir: a new file after 100M of lines (the\n"
 	      "                          default), or after 1h\n"
 	      "  -w FILE                 write: this file, - for standard output\n"
 	      "      --cid CID           write: only frames of this connection\n"
 	      "      --last TIME         write: only frames of the last 500ms, 10s, 5m or 2h\n"
-	      "      --format FORMAT     write, record: pcapng (the default), pcap or snoop\n"
-	      "      --after TIME        record: packets up to 1s (the default) after a firing\n"
-	      "      --max-files NUMBER  record: most files in the directory (100)\n"
-	      "      --max-size SIZE     record: most bytes of all these files (1G);\n"
-	      "                          write: most bytes of the file (4G)\n"
-	      "      --max-rate RATE     record: most files in a time (10/s)\n"
+	      "      --format FORMAT     write: pcapng (the default), pcap or snoop\n"
+	      "      --on NAME,...       write: at each firing of these probes and formulas\n"
+	      "      --after TIME        write --on: packets up to 1s (the default) after a\n"
+	      "                          firing\n"
+	      "      --max-files NUMBER  write --on: most files in the directory (100)\n"
+	      "      --max-size SIZE     write: most bytes of the file (4G); with --on: of all\n"
+	      "                          these files (1G)\n"
+	      "      --max-rate RATE     write --on: most files in a time (10/s)\n"
 	      "  -h, --help              this help\n"
 	      "  -V, --version           the version\n"
 	      "\n"
@@ -256,8 +258,8 @@ ctl_log_wrong_option(int option, const char *word)
 struct ctl_arguments {
 	const char *path;
 	struct stream_options stream;
-	struct write_options write; /* its format is also that of `record` */
-	struct record_options record;
+	struct write_options write; /* its format is also that of `write --on` */
+	struct write_on_options write_on;
 	struct connections_options connections;
 };
 
@@ -282,11 +284,11 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	    {OPTION_CID, &arguments->write.cid},
 	    {OPTION_LAST, &arguments->write.last},
 	    {OPTION_FORMAT, &arguments->write.format},
-	    {OPTION_ON, &arguments->record.on},
-	    {OPTION_AFTER, &arguments->record.after},
-	    {OPTION_MAX_FILES, &arguments->record.max_files},
-	    {OPTION_MAX_SIZE, &arguments->record.max_size}, /* also that of `write` */
-	    {OPTION_MAX_RATE, &arguments->record.max_rate},
+	    {OPTION_ON, &arguments->write_on.on},
+	    {OPTION_AFTER, &arguments->write_on.after},
+	    {OPTION_MAX_FILES, &arguments->write_on.max_files},
+	    {OPTION_MAX_SIZE, &arguments->write_on.max_size}, /* also that of `write` without --on */
+	    {OPTION_MAX_RATE, &arguments->write_on.max_rate},
 	};
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
@@ -389,26 +391,24 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 {
 	const struct stream_options *stream = &arguments->stream;
 	const struct write_options *write = &arguments->write;
-	const struct record_options *record = &arguments->record;
+	const struct write_on_options *on = &arguments->write_on;
 	bool streams = strcmp(command, "stream") == 0, writes = strcmp(command, "write") == 0;
-	bool records = strcmp(command, "record") == 0;
+	bool at_firings = writes && on->on != NULL;
 	const char *mistake = ctl_check_table(&arguments->connections, stream->json, command);
 
 	if (mistake != NULL)
 		return client_log_error(mistake, NULL) == EXIT_SUCCESS;
-	if (!records && (record->on != NULL || record->after != NULL || record->max_files != NULL ||
-			 record->max_rate != NULL))
-		mistake = "--on, --after, --max-files and --max-rate are options of the command record only";
-	else if (!records && !writes && record->max_size != NULL)
-		mistake = "--max-size is an option of the commands write and record only";
-	else if (!writes && (write->file != NULL || write->cid != NULL || write->last != NULL))
-		mistake = "-w, --cid and --last are options of the command write only";
-	else if (!writes && !records && write->format != NULL)
-		mistake = "--format is an option of the commands write and record only";
+	if (!writes && (write->file != NULL || write->cid != NULL || write->last != NULL || write->format != NULL ||
+			on->on != NULL || on->max_size != NULL))
+		mistake = "-w, --cid, --last, --format, --on and --max-size are options of the command write only";
+	else if (!at_firings && (on->after != NULL || on->max_files != NULL || on->max_rate != NULL))
+		mistake = "--after, --max-files and --max-rate are options of write --on only";
+	else if (at_firings && (write->file != NULL || write->cid != NULL || write->last != NULL))
+		mistake = "write --on takes no -w, --cid and --last: it writes a file of each connection to --dir";
 	else if (!streams && (stream->fields != NULL || stream->rotate != NULL))
 		mistake = "--fields and --rotate are options of the command stream only";
-	else if (!streams && !records && stream->directory != NULL)
-		mistake = "--dir is an option of the commands stream and record only";
+	else if (!streams && !at_firings && stream->directory != NULL)
+		mistake = "--dir is an option of stream and write --on only";
 	if (mistake != NULL)
 		client_log_error(mistake, NULL);
 	return mistake == NULL;
@@ -450,16 +450,20 @@ ctl_closed(const struct ctl_arguments *arguments, char **command, int count)
 	return client_print_reply(arguments->path, request, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* `write`: now, or at each firing of the names that --on has. */
 static int
-ctl_record(const struct ctl_arguments *arguments, char *const *words)
+ctl_write(const struct ctl_arguments *arguments, char **words, int count)
 {
-	struct record_options options = arguments->record;
+	struct write_on_options options = arguments->write_on;
 
-	if (words[0] != NULL)
-		return client_log_error(words[0], "record takes no operand: --on has the names of probes and formulas");
+	if (options.on == NULL)
+		return write_run(arguments->path, words, count, &arguments->write);
+	if (count > 0)
+		return client_log_error(words[0],
+					"write --on takes no operand: --on has the names of probes and formulas");
 	options.directory = arguments->stream.directory;
 	options.format = arguments->write.format;
-	return record_run(arguments->path, &options);
+	return write_on_run(arguments->path, &options);
 }
 
 /* Opens a directory in place of each closed standard descriptor, because writing to a directory fails.  Otherwise the
@@ -478,11 +482,15 @@ ctl_check_command(const char *command)
 {
 	static const char *const commands[] = {
 	    "status", "connections", "connection", "top",      "probes", "interfaces", "counters", "reload",
-	    "debug",  "formulas",    "define",	   "undefine", "sites",	 "stream",     "write",	   "record",
+	    "debug",  "formulas",    "define",	   "undefine", "sites",	 "stream",     "write",
 	};
 	char hint[NEAREST_HINT_MAX];
 	struct nearest nearest;
 
+	if (strcmp(command, "record") == 0) {
+		client_log("netobsctl", "unknown command record: use write --on");
+		return false;
+	}
 	nearest_begin(&nearest, command, strlen(command));
 	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
 		if (strcmp(commands[i], command) == 0)
@@ -517,11 +525,9 @@ main(int argc, char **argv)
 		closed_output_end_quietly(); /* otherwise a file is the result */
 	if (strcmp(argv[optind], "stream") == 0)
 		return stream_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.stream);
-	arguments.write.max_size = arguments.record.max_size;
+	arguments.write.max_size = arguments.write_on.max_size;
 	if (strcmp(argv[optind], "write") == 0)
-		return write_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.write);
-	if (strcmp(argv[optind], "record") == 0)
-		return ctl_record(&arguments, argv + optind + 1);
+		return ctl_write(&arguments, argv + optind + 1, argc - optind - 1);
 	if (strcmp(argv[optind], "top") == 0)
 		return top_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
 	if (arguments.connections.closed != NULL)

@@ -10,16 +10,6 @@ netobsctl_SOURCES = \
 	%D%/json_reader.c \
 	%D%/json_reader.h \
 	%D%/netobsctl.c \
-	%D%/record.c \
-	%D%/record.h \
-	%D%/record_directory.c \
-	%D%/record_directory.h \
-	%D%/record_queue.c \
-	%D%/record_queue.h \
-	%D%/record_settings.c \
-	%D%/record_settings.h \
-	%D%/record_writer.c \
-	%D%/record_writer.h \
 	%D%/site_names.c \
 	%D%/site_names.h \
 	%D%/stream.c \
@@ -31,5 +21,17 @@ netobsctl_SOURCES = \
 	%D%/write.c \
 	%D%/write.h \
 	%D%/write_client.c \
-	%D%/write_client.h
+	%D%/write_client.h \
+	%D%/write_filter.c \
+	%D%/write_filter.h \
+	%D%/write_on.c \
+	%D%/write_on.h \
+	%D%/write_on_directory.c \
+	%D%/write_on_directory.h \
+	%D%/write_on_queue.c \
+	%D%/write_on_queue.h \
+	%D%/write_on_settings.c \
+	%D%/write_on_settings.h \
+	%D%/write_on_writer.c \
+	%D%/write_on_writer.h
 netobsctl_LDADD = libhistory.a $(ENGINE) $(LIBRARIES_USED) $(JANSSON_LIBS)

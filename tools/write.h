@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobsctl write: a capture from the flight recorder of a running netobsd. */
+/* netobsctl write: a capture from the flight memory of a running netobsd. */
 #ifndef NETOBS_TOOLS_WRITE_H
 #define NETOBS_TOOLS_WRITE_H
 

@@ -14,6 +14,7 @@
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
 #include "tools/unnamed_file.h"
+#include "tools/write_filter.h"
 
 /* The length of a chunk that is the reason why the capture ends. */
 #define CHUNK_ERROR UINT32_MAX
@@ -208,17 +209,19 @@ write_transfer_run(struct write_transfer *transfer, const char *path, struct wri
 
 /* Sends the request and runs its transfer. */
 static bool
-write_request_run(const char *socket, const char *arguments, const char *path, struct write_transfer *transfer,
+write_request_run(const struct write_request *request, const char *path, struct write_transfer *transfer,
 		  struct written_capture *written)
 {
-	char line[CLIENT_REQUEST_MAX];
+	const char *arguments = request->arguments, *programs = request->programs;
+	char line[CLIENT_REQUEST_MAX + WRITE_FILTER_MAX];
 	bool done;
 
 	*written = (struct written_capture){.failure = EIO};
-	if (snprintf(line, sizeof line, "write%s%s\n", *arguments != '\0' ? " " : "", arguments) >= (int)sizeof line ||
+	if (snprintf(line, sizeof line, "write%s%s%s%s\n", *arguments != '\0' ? " " : "", arguments,
+		     programs != NULL ? " " : "", programs != NULL ? programs : "") >= (int)sizeof line ||
 	    strpbrk(arguments, "\r\n") != NULL)
 		return write_fail(transfer, "the request is too long or contains a line break", NULL);
-	transfer->fd = client_open_reply(socket, line, WRITE_TIMEOUT_S, transfer->error, transfer->error_size);
+	transfer->fd = client_open_reply(request->socket, line, WRITE_TIMEOUT_S, transfer->error, transfer->error_size);
 	if (transfer->fd < 0) {
 		written->failure = errno == 0 ? 0 : EIO;
 		return false;
@@ -239,7 +242,7 @@ write_client_run(const struct write_request *request, struct written_capture *wr
 					  .error_size = size};
 	const char *path = strcmp(request->path, "-") != 0 ? request->path : NULL;
 
-	return write_request_run(request->socket, request->arguments, path, &transfer, written);
+	return write_request_run(request, path, &transfer, written);
 }
 
 int
@@ -251,12 +254,13 @@ write_client_open(const char *socket, uint64_t cid, struct written_capture *writ
 	    .error = error,
 	    .error_size = size};
 	char arguments[40];
+	const struct write_request request = {.socket = socket, .arguments = arguments};
 
 	written->failure = EIO;
 	if (transfer.output < 0)
 		return -1;
 	snprintf(arguments, sizeof arguments, "--cid=%" PRIu64, cid);
-	if (write_request_run(socket, arguments, NULL, &transfer, written) && lseek(transfer.output, 0, SEEK_SET) == 0)
+	if (write_request_run(&request, NULL, &transfer, written) && lseek(transfer.output, 0, SEEK_SET) == 0)
 		return transfer.output;
 	close(transfer.output);
 	return -1;

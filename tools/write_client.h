@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pulls a capture from the flight recorder of a running netobsd, and writes it to a file that is complete or absent
+ * Pulls a capture from the flight memory of a running netobsd, and writes it to a file that is complete or absent
  * (a temporary name in its directory, fsync, rename).
  */
 #ifndef NETOBS_TOOLS_WRITE_CLIENT_H
@@ -16,6 +16,7 @@
 struct write_request {
 	const char *socket;    /* path of the control socket */
 	const char *arguments; /* of the request "write", such as "--cid=42 --format=pcapng" */
+	const char *programs;  /* the filter, as write_filter_compile() has made it; NULL: all frames */
 	const char *path;      /* "-": standard output */
 	uint64_t most_bytes;   /* the file is not made larger: an error; 0: WRITE_SIZE_MAX */
 };

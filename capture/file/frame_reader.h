@@ -2,7 +2,7 @@
 /*
  * Reads the frames of pcapng and snoop files; pcap_reader.h and libpcap read pcap files.  Like pcap_reader.h the reader
  * has one large buffer, and frames point into it.  Every length in a file is checked before use; the buffer holds one
- * record of at most FRAME_READER_RECORD_MAX bytes.
+ * frame of at most FRAME_READER_BLOCK_MAX bytes.
  */
 #ifndef NETOBS_CAPTURE_FILE_FRAME_READER_H
 #define NETOBS_CAPTURE_FILE_FRAME_READER_H
@@ -14,8 +14,8 @@
 #include "capture/file/file_stream.h"
 #include "dissect/frame.h"
 
-/* Largest record or block, and most captured bytes of a frame, as in libpcap. */
-#define FRAME_READER_RECORD_MAX (16u * 1024 * 1024)
+/* Largest frame with its header, or block, and most captured bytes of a frame, as in libpcap. */
+#define FRAME_READER_BLOCK_MAX (16u * 1024 * 1024)
 #define FRAME_READER_CAPLEN_MAX 262144u
 
 /* Most different link types in a file. */
@@ -48,13 +48,13 @@ bool frame_reader_start(struct frame_reader *reader);
 unsigned frame_reader_read(struct frame_reader *reader, struct frame *frames, unsigned count);
 enum frame_reader_status frame_reader_status(const struct frame_reader *reader);
 
-/* The dropped frames that the records so far report. */
+/* The dropped frames that the blocks so far report. */
 struct frame_reader_dropped frame_reader_dropped(const struct frame_reader *reader);
 
 /* The reason of the damage. */
 const char *frame_reader_error(const struct frame_reader *reader);
 
-/* Decompressed bytes before the next record; after damage, the offset at which reading stopped. */
+/* Decompressed bytes before the next frame; after damage, the offset at which reading stopped. */
 uint64_t frame_reader_position(const struct frame_reader *reader);
 
 /* The different link types (DLT_ values) of the interfaces so far, supported or not.  Link types are only added, before

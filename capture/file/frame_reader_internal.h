@@ -9,10 +9,10 @@
 
 #define NS_PER_SECOND 1000000000u
 
-/* Records without a frame that are skipped before frame_reader_read() returns, so that signals are handled. */
+/* Blocks without a frame that are skipped before frame_reader_read() returns, so that signals are handled. */
 #define FRAME_READER_SKIPS 4096
 
-/* The result of parsing the record at the start of the unparsed bytes. */
+/* The result of parsing the frame at the start of the unparsed bytes. */
 enum frame_step {
 	FRAME_STEP_FRAME,   /* it has a frame */
 	FRAME_STEP_SKIPPED, /* it has none */
@@ -36,7 +36,7 @@ struct frame_reader {
 	size_t size;	    /* of the buffer */
 	size_t parsed, end; /* range not parsed yet */
 	uint64_t offset;    /* of the buffer in the stream */
-	size_t wanted;	    /* bytes of the next record, so far as they are known */
+	size_t wanted;	    /* bytes of the next frame, so far as they are known */
 	enum frame_reader_status status;
 	int link_types[FRAME_READER_LINK_TYPES];
 	size_t link_type_count;

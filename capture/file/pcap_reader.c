@@ -15,21 +15,21 @@
 enum { VERSION_MAJOR = 2, VERSION_MINOR = 4 };
 
 /* As in the file (pcap-savefile(5)). */
-struct pcap_record_header {
+struct pcap_frame_header {
 	uint32_t seconds, fraction, caplen, len;
 };
 
-_Static_assert(sizeof(struct pcap_record_header) == 16, "a record header has no padding");
+_Static_assert(sizeof(struct pcap_frame_header) == 16, "a frame header has no padding");
 
 struct pcap_reader {
 	struct file_stream *stream;
 	const struct interface *interface;
 	int dlt;
-	uint32_t max_caplen;  /* a record with a larger caplen is left to libpcap */
+	uint32_t max_caplen;  /* a frame with a larger caplen is left to libpcap */
 	uint32_t ns_per_unit; /* nanoseconds per unit of `fraction` */
 	uint32_t units_per_second;
 	uint32_t at, end; /* range of the buffer not parsed yet */
-	_Alignas(64) uint8_t buffer[sizeof(struct pcap_record_header) + CAPLEN_MAX + READ_BYTES];
+	_Alignas(64) uint8_t buffer[sizeof(struct pcap_frame_header) + CAPLEN_MAX + READ_BYTES];
 };
 
 /* Nanoseconds per time stamp unit, by the magic number; 0 if the file is no classic capture in this byte order. */
@@ -41,7 +41,7 @@ pcap_reader_time_unit(uint32_t magic)
 
 /* Whether libpcap has read the header, and neither libpcap nor stdio has read anything behind it. */
 static bool
-pcap_reader_is_at_first_record(const struct file_stream *stream, pcap_t *pcap)
+pcap_reader_is_at_first_frame(const struct file_stream *stream, pcap_t *pcap)
 {
 	return file_stream_position(stream) == FILE_STREAM_PCAP_HEADER &&
 	       ftello(pcap_file(pcap)) == FILE_STREAM_PCAP_HEADER;
@@ -54,7 +54,7 @@ pcap_reader_new(struct file_stream *stream, pcap_t *pcap, uint32_t magic, const 
 	struct pcap_reader *reader;
 
 	if (scale == 0 || pcap_is_swapped(pcap) || pcap_major_version(pcap) != VERSION_MAJOR ||
-	    pcap_minor_version(pcap) != VERSION_MINOR || !pcap_reader_is_at_first_record(stream, pcap))
+	    pcap_minor_version(pcap) != VERSION_MINOR || !pcap_reader_is_at_first_frame(stream, pcap))
 		return NULL;
 	reader = aligned_alloc(_Alignof(struct pcap_reader), sizeof *reader);
 	if (reader == NULL)
@@ -93,10 +93,10 @@ pcap_reader_fill(struct pcap_reader *reader)
 	return true;
 }
 
-/* Whether the record is plain enough to be read here.  An invalid fraction is left to libpcap and
+/* Whether the frame is plain enough to be read here.  An invalid fraction is left to libpcap and
  * capture_time_stamp(). */
 static inline bool
-pcap_reader_is_regular(const struct pcap_reader *reader, const struct pcap_record_header *r)
+pcap_reader_is_regular(const struct pcap_reader *reader, const struct pcap_frame_header *r)
 {
 	return r->caplen <= reader->max_caplen && r->fraction < reader->units_per_second;
 }
@@ -107,7 +107,7 @@ pcap_reader_take_frames(struct pcap_reader *reader, struct frame *frames, unsign
 {
 	uint32_t at = reader->at, end = reader->end;
 	unsigned taken = 0;
-	struct pcap_record_header r;
+	struct pcap_frame_header r;
 
 	while (taken < count && end - at >= sizeof r) {
 		memcpy(&r, reader->buffer + at, sizeof r);
@@ -126,11 +126,11 @@ pcap_reader_take_frames(struct pcap_reader *reader, struct frame *frames, unsign
 	return taken;
 }
 
-/* Whether reading more may complete the present record. */
+/* Whether reading more may complete the present frame. */
 static bool
 pcap_reader_is_partial(const struct pcap_reader *reader)
 {
-	struct pcap_record_header r;
+	struct pcap_frame_header r;
 
 	if (reader->end - reader->at < sizeof r)
 		return true;

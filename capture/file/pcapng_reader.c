@@ -343,10 +343,10 @@ pcapng_parse_block(struct pcapng_reader *reader, struct frame *frame, uint32_t t
 static bool
 pcapng_set_length_error(struct pcapng_reader *reader, uint32_t type, uint32_t length)
 {
-	if (length > FRAME_READER_RECORD_MAX)
+	if (length > FRAME_READER_BLOCK_MAX)
 		return frame_reader_set_error(&reader->base,
 					      "a block of type 0x%x with %u bytes; at most %u are allowed", type,
-					      length, FRAME_READER_RECORD_MAX);
+					      length, FRAME_READER_BLOCK_MAX);
 	return frame_reader_set_error(&reader->base, "a block of type 0x%x with %u bytes", type, length);
 }
 
@@ -364,7 +364,7 @@ pcapng_step(struct frame_reader *base, struct frame *frame)
 	if (type == BLOCK_SECTION && !pcapng_read_byte_order(reader, block))
 		return FRAME_STEP_DAMAGED;
 	length = pcapng_get32(reader, block + 4);
-	if (length < BLOCK_MIN || length % 4 != 0 || length > FRAME_READER_RECORD_MAX) {
+	if (length < BLOCK_MIN || length % 4 != 0 || length > FRAME_READER_BLOCK_MAX) {
 		pcapng_set_length_error(reader, type, length);
 		return FRAME_STEP_DAMAGED;
 	}

@@ -4,7 +4,7 @@
 
 #include "capture/file/frame_reader_internal.h"
 
-enum { SNOOP_FILE_HEADER = 16, SNOOP_RECORD_HEADER = 24, SNOOP_VERSION = 2 };
+enum { SNOOP_FILE_HEADER = 16, SNOOP_FRAME_HEADER = 24, SNOOP_VERSION = 2 };
 
 struct snoop_reader {
 	struct frame_reader base;
@@ -66,7 +66,7 @@ snoop_step(struct frame_reader *base, struct frame *frame)
 	const uint8_t *header = frame_reader_bytes(base);
 	uint32_t caplen, length, fraction;
 
-	if (!frame_reader_has(base, SNOOP_RECORD_HEADER))
+	if (!frame_reader_has(base, SNOOP_FRAME_HEADER))
 		return FRAME_STEP_PARTIAL;
 	caplen = snoop_get32(header + 4);
 	length = snoop_get32(header + 8);
@@ -75,14 +75,14 @@ snoop_step(struct frame_reader *base, struct frame *frame)
 				       FRAME_READER_CAPLEN_MAX);
 		return FRAME_STEP_DAMAGED;
 	}
-	if (length < SNOOP_RECORD_HEADER + caplen || length > FRAME_READER_RECORD_MAX) {
-		frame_reader_set_error(base, "a record of %u bytes with %u captured bytes", length, caplen);
+	if (length < SNOOP_FRAME_HEADER + caplen || length > FRAME_READER_BLOCK_MAX) {
+		frame_reader_set_error(base, "a frame of %u bytes with %u captured bytes", length, caplen);
 		return FRAME_STEP_DAMAGED;
 	}
 	if (!frame_reader_has(base, length))
 		return FRAME_STEP_PARTIAL;
 	fraction = snoop_get32(header + 20);
-	frame->data = header + SNOOP_RECORD_HEADER;
+	frame->data = header + SNOOP_FRAME_HEADER;
 	frame->interface = &reader->interface;
 	/* An invalid fraction is the last nanosecond of its second, as in a pcap file. */
 	frame->ts = (uint64_t)snoop_get32(header + 16) * NS_PER_SECOND +

@@ -21,6 +21,8 @@
 /* Interval between steps of the state counters. */
 #define STATE_COUNT_NS (100 * 1000000u)
 
+#define HTTP_REQUEST_MAX 4096u
+
 /* For browsers: no other site may embed a reply or read it, and no copy is kept.  The page has a policy for its content
  * besides. */
 #define HTTP_HEADER \
@@ -183,6 +185,7 @@ metrics_error_reply(enum server_error error)
 }
 
 static const struct server_ops metrics_server_ops = {.name = "metrics",
+						     .request_max = HTTP_REQUEST_MAX,
 						     .request_length = metrics_request_length,
 						     .handle_request = metrics_handle_request,
 						     .write_reply = metrics_write_reply,

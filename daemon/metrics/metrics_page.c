@@ -191,7 +191,7 @@ metrics_add_memory(const struct query_context *query, struct text_buffer *text)
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "fragments", memory.fragments);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "applications", memory.applications);
 	metrics_add_labelled(text, "memory_reserved_bytes", "for", "owners", memory.owner_lookup);
-	metrics_add_labelled(text, "memory_reserved_bytes", "for", "recorder", memory.recorder);
+	metrics_add_labelled(text, "memory_reserved_bytes", "for", "flight", memory.flight);
 	metrics_add_gauge(text, "memory_resident_bytes", "Resident memory of the process.", stats_resident_memory());
 }
 

@@ -131,6 +131,10 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		snprintf(job->error, sizeof job->error, "the request is not plain text");
 		return;
 	}
+	if (length > CONTROL_REQUEST_MAX && !control_request_is_write(request)) {
+		snprintf(job->error, sizeof job->error, "the request is longer than %u bytes", CONTROL_REQUEST_MAX);
+		return;
+	}
 	if (!control_request_parse(request, &job->reply.request, job->error, sizeof job->error))
 		return;
 	job->error[0] = '\0';
@@ -149,7 +153,7 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_CLOSED)
 		control_reply_begin_closed(&job->reply, job->error, sizeof job->error);
 	job->reply.request.fields = job->reply.request.sort = job->reply.request.expression = NULL;
-	job->reply.request.packet_filter = NULL;
+	job->reply.request.programs = NULL;
 }
 
 static enum server_next
@@ -199,7 +203,7 @@ control_error_reply(enum server_error error)
 {
 	switch (error) {
 	case SERVER_REQUEST_TOO_LONG:
-		return "error the request is longer than 4096 bytes\n";
+		return "error the request is longer than 65536 bytes\n";
 	case SERVER_OUT_OF_MEMORY:
 		return "error netobsd is out of memory\n";
 	case SERVER_BUSY:
@@ -214,6 +218,7 @@ control_error_reply(enum server_error error)
 }
 
 static const struct server_ops control_server_ops = {.name = "control",
+						     .request_max = SERVER_REQUEST_MAX,
 						     .request_length = control_request_length,
 						     .handle_request = control_handle_request,
 						     .write_reply = control_write_reply,

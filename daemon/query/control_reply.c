@@ -93,9 +93,9 @@ reply_status_text(struct query_context *query, struct text_buffer *text)
 				(unsigned)record_ring_capacity(query->closed));
 	text_add_format(text, "workers      %u\n", query->workers->count);
 	if (query->config->flight_memory != 0)
-		text_add_format(text, "recorder     %llu MiB, %.1f s, %llu frames\n",
+		text_add_format(text, "flight       %llu MiB, %.1f s, %llu frames\n",
 				(unsigned long long)query->config->flight_memory >> 20,
-				(double)totals.recorder_span_us / 1e6, (unsigned long long)totals.recorder.frames_now);
+				(double)totals.flight_span_us / 1e6, (unsigned long long)totals.flight.frames_now);
 	text_add_format(text, "memory       %llu MiB reserved, %llu MiB in use\n",
 			(unsigned long long)stats_memory_total(&memory) >> 20,
 			(unsigned long long)stats_resident_memory() >> 20);
@@ -132,9 +132,9 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	json_add_unsigned(&json, "connections", totals.flows.flows);
 	json_add_unsigned(&json, "max_flows", query->config->flow_limits.flows);
 	json_add_unsigned(&json, "memory_reserved", stats_memory_total(&memory));
-	json_add_unsigned(&json, "recorder_memory", query->config->flight_memory);
-	json_add_unsigned(&json, "recorder_span_us", totals.recorder_span_us);
-	json_add_unsigned(&json, "recorder_frames", totals.recorder.frames_now);
+	json_add_unsigned(&json, "flight_memory", query->config->flight_memory);
+	json_add_unsigned(&json, "flight_span_us", totals.flight_span_us);
+	json_add_unsigned(&json, "flight_frames", totals.flight.frames_now);
 	json_add_unsigned(&json, "closed_connections", totals.closed.now);
 	json_add_unsigned(&json, "max_closed_connections", query->config->closed_connections);
 	reply_add_times_json(&json, "lag_ns", &totals.batches_of_minute.lag);

@@ -69,7 +69,7 @@ void control_reply_write_sites(struct control_reply *reply, struct text_buffer *
 bool control_reply_begin_closed(struct control_reply *reply, char *error, size_t size);
 void control_reply_end_closed(struct control_reply *reply);
 
-/* control_reply_frames.c: a capture from the flight recorder.  Begin it while the request is in memory; false with
+/* control_reply_frames.c: a capture from the flight memory.  Begin it while the request is in memory; false with
  * `error`. */
 bool control_reply_begin_frames(struct control_reply *reply, char *error, size_t size);
 void control_reply_write_frames(struct control_reply *reply, struct text_buffer *text);

@@ -118,7 +118,7 @@ reply_add_enablers(const struct formula_status *status, struct text_buffer *text
 	} enablers[] = {{status->traced, "traced"},
 			{status->printed, "printed"},
 			{status->fed, "streamed"},
-			{status->recorded, "recorded"}};
+			{status->written, "written"}};
 	const char *before = "";
 
 	for (size_t i = 0; i < sizeof enablers / sizeof enablers[0]; i++)
@@ -152,7 +152,7 @@ reply_add_formula_json(const struct formula_status *status, const char *path, st
 	json_add_bool(&json, "printed", status->printed);
 	json_add_bool(&json, "traced", status->traced);
 	json_add_bool(&json, "streamed", status->fed);
-	json_add_bool(&json, "recorded", status->recorded);
+	json_add_bool(&json, "written", status->written);
 	json_add_unsigned(&json, "seen", status->seen);
 	json_add_unsigned(&json, "matched", status->matched);
 	json_add_unsigned(&json, "dropped", status->dropped);
@@ -188,9 +188,8 @@ reply_add_formula_cost(const struct formula_status *status, struct text_buffer *
 {
 	bool per_packet = formula_is_per_packet(status->formula), counted = formula_is_counted(status->formula);
 
-	text_add_format(text, "evaluated    %s, %s%s\n",
-			per_packet ? "for every packet of its probes" : "for events",
-			counted ? "always: it is counted" : "only while it is traced, printed, streamed or recorded",
+	text_add_format(text, "evaluated    %s, %s%s\n", per_packet ? "for every packet of its probes" : "for events",
+			counted ? "always: it is counted" : "only while it is traced, printed, streamed or written",
 			status->active ? "" : "; not now");
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Replies to "write": a capture made from the flight recorders of all workers, merged by packet time.
+ * Replies to "write": a capture made from the flight memory of all workers, merged by packet time.
  *
  * After "ok" the capture follows in chunks: the length in four bytes, network order, and that many bytes.  Length 0
  * ends it and is followed by a line of JSON; CHUNK_ERROR is followed by a line with the reason why the capture breaks
- * off.  Before any other chunk it means that the flight recorder has no frame of the connection.
+ * off.  Before any other chunk it means that the flight memory has no frame of the connection.
  * The bytes are made in parts with the locks of the workers held, and the rings may wrap between two parts.
  */
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "daemon/query/control_reply.h"
-#include "daemon/query/frame_filter.h"
+#include "daemon/query/frame_programs.h"
 #include "flight/format/capture_writer.h"
 #include "flight/ring.h"
 
@@ -57,10 +57,9 @@ struct frames_reply {
 	struct query_context *query;
 	enum capture_format format;
 	struct ring_selection selection;
-	struct frame_filter *filter;   /* NULL: all frames */
+	struct frame_programs *programs; /* the filter; NULL: all frames */
 	struct capture_writer *writer; /* NULL before the first frame */
 	int dlt;		       /* of the first frame */
-	int uncompiled_dlt;	       /* link type of the next frame if the filter is not compiled for it, or -1 */
 	bool owners_sought, ended;
 	bool empty; /* the reason of the failure is that there is no frame */
 	uint64_t frames, bytes, first, last;
@@ -110,42 +109,6 @@ frames_receive_bytes(void *context, const void *bytes, size_t size)
 }
 
 /* ------------------------------------------------------------------------------------------------- begin and end */
-
-/* Compiles the filter for the link types of the interfaces, so that an error is found before the first frame. */
-struct filter_check {
-	struct frame_filter *filter;
-	char *error;
-	size_t size;
-	unsigned interfaces;
-	bool failed;
-};
-
-static void
-frames_check_filter(void *context, const struct input_interface *observed)
-{
-	struct filter_check *check = context;
-
-	check->interfaces++;
-	if (!check->failed)
-		check->failed =
-		    !frame_filter_add_link_type(check->filter, observed->link_type, check->error, check->size);
-}
-
-static bool
-frames_set_filter(struct frames_reply *frames, const char *text, char *error, size_t size)
-{
-	struct filter_check check = {.error = error, .size = size};
-
-	if (text == NULL)
-		return true;
-	frames->filter = check.filter = frame_filter_new(text, error, size);
-	if (frames->filter == NULL)
-		return false;
-	stats_visit_interfaces(frames->query->workers, frames_check_filter, &check);
-	if (check.interfaces == 0)
-		check.failed = !frame_filter_add_link_type(frames->filter, DLT_EN10MB, error, size);
-	return !check.failed;
-}
 
 /* The time of --last ends now; in a replay, at the latest packet. */
 static uint64_t
@@ -198,7 +161,6 @@ frames_new(struct query_context *query)
 	frames->query = query;
 	frames->source_count = count;
 	frames->pids[0] = frames->pids[1] = -1;
-	frames->uncompiled_dlt = -1;
 	query->captures++;
 	return frames;
 }
@@ -212,10 +174,12 @@ control_reply_begin_frames(struct control_reply *reply, char *error, size_t size
 
 	if (query->workers->worker[0].ring == NULL) {
 		snprintf(error, size,
-			 "no frames are recorded: start netobsd with --flight-memory=SIZE, "
+			 "no frames are kept: start netobsd with --flight-memory=SIZE, "
 			 "or set flight-memory in netobs.conf");
 		return false;
 	}
+	if (request->link_types)
+		return true;
 	if (query->captures >= CAPTURES_MAX) {
 		snprintf(error, size, "%u captures are being written already, as many as there can be", CAPTURES_MAX);
 		return false;
@@ -227,8 +191,11 @@ control_reply_begin_frames(struct control_reply *reply, char *error, size_t size
 	}
 	reply->frames->format = request->format;
 	reply->frames->owners_sought = request->cid == 0 || request->format != CAPTURE_PCAPNG;
-	if (!frames_set_filter(reply->frames, request->packet_filter, error, size))
-		return false;
+	if (request->programs != NULL) {
+		reply->frames->programs = frame_programs_new(request->programs, error, size);
+		if (reply->frames->programs == NULL)
+			return false;
+	}
 	workers_pause(query->workers);
 	good = frames_open_sources(reply->frames, request);
 	workers_resume(query->workers);
@@ -250,7 +217,7 @@ control_reply_end_frames(struct control_reply *reply)
 	workers_resume(frames->query->workers);
 	frames->query->captures--;
 	capture_writer_free(frames->writer);
-	frame_filter_free(frames->filter);
+	frame_programs_free(frames->programs);
 	free(frames->interfaces);
 	free(frames->buffer);
 	free(frames);
@@ -398,28 +365,17 @@ frames_read_comments(struct frames_reply *frames, const struct ring *ring, const
 	return count;
 }
 
-/* Whether the filter can be applied to a frame.  If not, the part ends and the filter is compiled for its link type. */
+/* Whether the filter selects a frame.  A link type without a program can only be that of an interface that has appeared
+ * since the client has asked for them. */
 static bool
-frames_can_filter(struct frames_reply *frames, const struct ring_frame *frame)
+frames_select(struct frames_reply *frames, const struct ring_frame *frame)
 {
-	if (frames->filter == NULL || frame_filter_has_link_type(frames->filter, frame->dlt))
+	if (frames->programs == NULL)
 		return true;
-	frames->uncompiled_dlt = frame->dlt;
-	return false;
-}
-
-/* Compiles the filter for the link type at which the part before ended.  It takes up to 50 ms for a long filter, so the
- * workers run meanwhile. */
-static void
-frames_compile_filter(struct frames_reply *frames)
-{
-	char error[256];
-
-	if (frames->uncompiled_dlt < 0)
-		return;
-	if (!frame_filter_add_link_type(frames->filter, frames->uncompiled_dlt, error, sizeof error))
-		frames_fail(frames, "%s", error);
-	frames->uncompiled_dlt = -1;
+	if (!frame_programs_have(frames->programs, frame->dlt))
+		frames_fail(frames, "the filter has no program for link type %s, which is new: try again",
+			    frames_link_type_name(frame->dlt));
+	return frame_programs_select(frames->programs, frame->dlt, frame->data, frame->caplen, frame->len);
 }
 
 static void
@@ -439,8 +395,7 @@ frames_write_frame(struct frames_reply *frames, const struct ring *ring, const s
 					.pid = frames_pid(frames, frame),
 					.comments = comments};
 
-	if (frames->filter != NULL &&
-	    !frame_filter_matches(frames->filter, frame->dlt, frame->data, frame->caplen, frame->len))
+	if (!frames_select(frames, frame))
 		return;
 	if (frames->writer == NULL && !frames_begin_capture(frames, frame->dlt))
 		return;
@@ -479,7 +434,7 @@ frames_count_lost(const struct frames_reply *frames, bool *cut)
 	return lost;
 }
 
-/* The comment at the end of the capture: what the flight recorder no longer had.  NULL if nothing is missing. */
+/* The comment at the end of the capture: what the flight memory no longer had.  NULL if nothing is missing. */
 static const char *
 frames_describe_missing(const struct frames_reply *frames, char text[RING_COMMENT_MAX])
 {
@@ -502,7 +457,7 @@ frames_describe_missing(const struct frames_reply *frames, char text[RING_COMMEN
 	if (cut)
 		text_add_format(&buffer, "frames of the connection were overwritten or left out before; ");
 	if (frames->selection.cid == 0 && overwritten > 0)
-		text_add_format(&buffer, "the flight recorder has overwritten %llu earlier frames; ",
+		text_add_format(&buffer, "the flight memory has overwritten %llu earlier frames; ",
 				(unsigned long long)overwritten);
 	if (frames->selection.cid == 0 && left_out > 0)
 		text_add_format(&buffer, "it has left out %llu frames of long connections; ",
@@ -523,9 +478,9 @@ frames_end_capture(struct frames_reply *frames)
 
 	frames->ended = true;
 	if (frames->frames == 0 && frames->selection.cid != 0 && frames_count_lost(frames, &cut) == 0 &&
-	    frames->filter == NULL) {
+	    frames->programs == NULL) {
 		frames->empty = true;
-		frames_fail(frames, "no frame of connection %llu is in the flight recorder",
+		frames_fail(frames, "no frame of connection %llu is in the flight memory",
 			    (unsigned long long)frames->selection.cid);
 		return;
 	}
@@ -602,8 +557,6 @@ frames_make_part(struct frames_reply *frames)
 		source = frames_earliest(frames);
 		if (source == NULL)
 			return false;
-		if (!frames_can_filter(frames, &source->next))
-			return true;
 		frames_write_frame(frames, frames->query->workers->worker[source - frames->sources].ring,
 				   &source->next);
 		source->has_next = false;
@@ -625,9 +578,6 @@ frames_make(struct control_reply *reply)
 		frames_find_owners(reply);
 		return;
 	}
-	frames_compile_filter(frames);
-	if (frames->failure[0] != '\0')
-		return;
 	workers_pause(frames->query->workers);
 	more = frames_make_part(frames);
 	workers_resume(frames->query->workers);
@@ -675,11 +625,59 @@ frames_add_end(const struct frames_reply *frames, struct text_buffer *text)
 	json_end_line(&json);
 }
 
+/* ------------------------------------------------------------------------------------------------ the link types */
+
+struct link_types {
+	unsigned count;
+	int types[FRAME_PROGRAMS_MAX];
+};
+
+static void
+link_types_add_interface(void *context, const struct input_interface *observed)
+{
+	struct link_types *link_types = context;
+	unsigned known = 0;
+
+	while (known < link_types->count && link_types->types[known] != observed->link_type)
+		known++;
+	if (known == link_types->count && known < FRAME_PROGRAMS_MAX)
+		link_types->types[link_types->count++] = observed->link_type;
+}
+
+/* The link types of which a capture can have frames now: those in the rings, and of the interfaces. */
+static void
+frames_write_link_types(const struct query_context *query, struct text_buffer *text)
+{
+	struct workers *workers = query->workers;
+	struct link_types link_types = {.count = 0};
+	struct json json;
+
+	workers_pause(workers);
+	for (unsigned i = 0; i < workers->count; i++)
+		link_types.count = ring_add_link_types(workers->worker[i].ring, link_types.types, link_types.count,
+						       FRAME_PROGRAMS_MAX);
+	workers_resume(workers);
+	stats_visit_interfaces(workers, link_types_add_interface, &link_types);
+	text_add_format(text, "ok\n");
+	json = text_json(text);
+	json_begin_object(&json, NULL);
+	json_begin_array(&json, "link_types");
+	for (unsigned i = 0; i < link_types.count; i++)
+		json_add_signed(&json, NULL, link_types.types[i]);
+	json_end_array(&json);
+	json_end_line(&json);
+}
+
 void
 control_reply_write_frames(struct control_reply *reply, struct text_buffer *text)
 {
 	struct frames_reply *frames = reply->frames;
 
+	if (reply->request.link_types) {
+		frames_write_link_types(reply->query, text);
+		reply->done = true;
+		return;
+	}
 	frames_make(reply);
 	if (frames->failure[0] != '\0') {
 		if (!reply->begun)

@@ -21,7 +21,6 @@
 #define WHERE_LENGTH 5
 
 /* Most bytes of a request, with its NUL. */
-#define CONTROL_REQUEST_MAX 4097
 
 static const char *const command_names[REQUEST_COMMANDS] = {
     [REQUEST_STATUS] = "status",	 [REQUEST_CONNECTIONS] = "connections",
@@ -244,7 +243,7 @@ static bool
 control_parse_stream(struct control_request *request, char *const words[], unsigned count, char *error, size_t size)
 {
 	static const char option[] = "--fields=";
-	char copy[CONTROL_REQUEST_MAX];
+	char copy[CONTROL_REQUEST_MAX + 1];
 	struct text_buffer texts = {.bytes = copy, .size = sizeof copy};
 	const char *fields = NULL;
 
@@ -425,14 +424,18 @@ control_parse_write_option(struct control_request *request, const char *word, ch
 		snprintf(error, size, "write: --cid: expected a connection id, as listed by \"connections\"");
 	} else if (length == 6 && strncmp(word, "--last", 6) == 0) {
 		return control_parse_last("write: --last", value, &request->last_ns, error, size);
+	} else if (strcmp(word, "--link-types") == 0) {
+		request->link_types = true;
+		return true;
 	} else {
 		snprintf(error, size,
-			 "write: unknown option \"%.40s\"; options are --format=, --cid= and --last=", word);
+			 "write: unknown option \"%.40s\"; options are --format=, --cid=, --last= and --link-types",
+			 word);
 	}
 	return false;
 }
 
-/* Parses options, and the filter behind them: the rest of the line. */
+/* Parses options, and the programs of the filter behind them: the rest of the line. */
 static bool
 control_parse_write(char *rest, struct control_request *request, char *error, size_t size)
 {
@@ -452,7 +455,7 @@ control_parse_write(char *rest, struct control_request *request, char *error, si
 		snprintf(error, size, "write: give either --cid or --last");
 		return false;
 	}
-	request->packet_filter = *rest != '\0' ? rest : NULL;
+	request->programs = *rest != '\0' ? rest : NULL;
 	return true;
 }
 
@@ -557,6 +560,12 @@ control_operands(char *line, enum control_command command)
 	    (line[length] != '\0' && strchr(" \t\r", line[length]) == NULL))
 		return NULL;
 	return line + length;
+}
+
+bool
+control_request_is_write(char *line)
+{
+	return control_operands(line, REQUEST_WRITE) != NULL;
 }
 
 bool

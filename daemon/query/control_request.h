@@ -5,7 +5,7 @@
  *   status
  *   connections --json state=established port 80
  *   stream --json --fields=cs_cid,tcps_srtt_us tcp-connect-*
- *   write --format=snoop --last=10s tcp port 80
+ *   write --format=snoop --last=10s 1 4,40 0 0 12,21 0 1 2048,6 0 0 262144,6 0 0 0
  *   closed --json --last=10m --fields=client,reason server_port == 443
  *
  * Words are separated by blanks; `--json` anywhere selects JSON.
@@ -19,6 +19,9 @@
 
 #include "daemon/query/connection_fields.h"
 #include "flight/format/capture_writer.h"
+
+/* Most bytes of a request other than "write", whose filter may be longer. */
+#define CONTROL_REQUEST_MAX 4096u
 
 enum control_command {
 	REQUEST_STATUS,
@@ -85,12 +88,16 @@ struct control_request {
 	uint64_t last_ns;
 	/* REQUEST_WRITE: */
 	enum capture_format format;
-	const char *packet_filter; /* in the line that was parsed; NULL: all packets */
+	bool link_types;      /* not a capture but the link types of which it can have frames, as JSON */
+	const char *programs; /* in the line that was parsed: the filter (frame_programs.h); NULL: all packets */
 	/* REQUEST_CONNECTIONS and REQUEST_CLOSED, in the line that was parsed: selects connections; NULL: all. */
 	const char *expression;
 };
 
 const char *control_request_name(enum control_command command);
+
+/* Whether a line is a request "write". */
+bool control_request_is_write(char *line);
 
 /* Parses a line in place, modifying it.  False, with `error`, if it is invalid. */
 bool control_request_parse(char *line, struct control_request *request, char *error, size_t size);

@@ -18,8 +18,8 @@ libdaemon_a_SOURCES += \
 	%D%/control_reply_owner.c \
 	%D%/control_request.c \
 	%D%/control_request.h \
-	%D%/frame_filter.c \
-	%D%/frame_filter.h \
+	%D%/frame_programs.c \
+	%D%/frame_programs.h \
 	%D%/query_context.h \
 	%D%/server.c \
 	%D%/server.h \

@@ -284,8 +284,8 @@ client_read_request(void *context)
 {
 	struct server_client *client = context;
 	const struct server *server = client->server;
-	ssize_t got =
-	    recv(client->fd, client->request + client->request_length, SERVER_REQUEST_MAX - client->request_length, 0);
+	ssize_t got = recv(client->fd, client->request + client->request_length,
+			   server->ops->request_max - client->request_length, 0);
 	size_t length;
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -302,7 +302,7 @@ client_read_request(void *context)
 		server->ops->handle_request(server->context, client->state, client->request, length, client->uid);
 		client->has_job = true;
 		client->next = SERVER_NEXT_PART;
-	} else if (client->request_length == SERVER_REQUEST_MAX) {
+	} else if (client->request_length == server->ops->request_max) {
 		client_set_error(client, SERVER_REQUEST_TOO_LONG);
 	} else {
 		return;

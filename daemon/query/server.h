@@ -20,7 +20,8 @@
 #include "base/text_buffer.h"
 #include "daemon/query/unix_socket.h"
 
-#define SERVER_REQUEST_MAX 4096u
+/* Most bytes of a request: the longest has the filter of a capture. */
+#define SERVER_REQUEST_MAX (64u * 1024)
 #define SERVER_PART_SIZE   (64u * 1024)
 #define SERVER_STATE_SIZE  704u
 
@@ -55,6 +56,7 @@ enum server_next {
 
 struct server_ops {
 	const char *name; /* name for messages, such as "control" */
+	size_t request_max; /* most bytes of a request, up to SERVER_REQUEST_MAX */
 	/* Length of a complete request at the start of `length` bytes, 0 if it is incomplete. */
 	size_t (*request_length)(const char *bytes, size_t length);
 	/* Handles a complete request of `length` bytes, which may be modified, from user `uid`.  `job`, initially

@@ -75,7 +75,7 @@ counters_bucket_name(unsigned bucket)
 #define HISTOGRAM(member) FIELD(records.member.count), IF_NONZERO, .type = COUNTER_HISTOGRAM, \
 	ELEMENTS(0, RECORD_BUCKETS + 1, counters_bucket_name, "time")
 #define HISTOGRAM_SUM(member) .name = "sum-us", FIELD(records.member.sum_us), IF_USED(records.member.sum_us)
-#define OF_RECORDER IF_USED(recorder.frames), EXPORTED(IF_USED)
+#define OF_FLIGHT			  IF_USED(flight.frames), EXPORTED(IF_USED)
 #define OF_CLOSED IF_USED(closed.now), EXPORTED(IF_USED)
 #define OF_OWNERS IF_USED(owners.requests), EXPORTED(IF_USED)
 #define ELEMENTS(from, to, name_of, word) .first = (from), .end = (to), .element_name = (name_of), .variable = (word)
@@ -177,32 +177,32 @@ const struct counter_row counters_table[] = {
 	 .help = "Lines of streams that were dropped because their reader was too slow; the stream has their number "
 		 "where they are missing.",
 	 .advice = "A reader is slower than the traffic, or stopped: choose fewer probes or fields, or a formula."},
-	{.group = "recorder.", .name = "frames", FIELD(recorder.frames), OF_RECORDER, .metric = "recorder_frames_total",
-	 .help = "Frames that the flight recorder has kept."},
-	{.group = "recorder.", .name = "bytes", FIELD(recorder.bytes), OF_RECORDER, .metric = "recorder_bytes_total",
+	{.group = "flight.", .name = "frames", FIELD(flight.frames), OF_FLIGHT, .metric = "flight_frames_total",
+	 .help = "Frames that the flight memory has kept."},
+	{.group = "flight.", .name = "bytes", FIELD(flight.bytes), OF_FLIGHT, .metric = "flight_bytes_total",
 	 .help = "Bytes of these frames that it has kept."},
-	{.group = "recorder.", .name = "left-out", FIELD(recorder.left_out), OF_RECORDER,
-	 .metric = "recorder_left_out_frames_total",
-	 .help = "Frames that the flight recorder did not keep, because their connection is behind --flight-bytes.",
+	{.group = "flight.", .name = "left-out", FIELD(flight.left_out), OF_FLIGHT,
+	 .metric = "flight_left_out_frames_total",
+	 .help = "Frames that the flight memory did not keep, because their connection is behind --flight-bytes.",
 	 .advice = "These frames are not in the captures that netobsctl writes: increase --flight-bytes if they are "
 		   "missed."},
-	{.group = "recorder.", .name = "cut", FIELD(recorder.cut), OF_RECORDER, .metric = "recorder_cut_frames_total",
-	 .help = "Frames of which the flight recorder kept the first bytes only: --flight-snap, or an eighth of the "
+	{.group = "flight.", .name = "cut", FIELD(flight.cut), OF_FLIGHT, .metric = "flight_cut_frames_total",
+	 .help = "Frames of which the flight memory kept the first bytes only: --flight-snap, or an eighth of the "
 		 "memory.",
 	 .advice = "Without --flight-snap: increase --flight-memory."},
-	{.group = "recorder.", .name = "overwritten", FIELD(recorder.overwritten), OF_RECORDER,
-	 .metric = "recorder_overwritten_frames_total",
-	 .help = "Frames that the flight recorder has overwritten with later ones."},
-	{.group = "recorder.", .name = "notes", FIELD(recorder.notes), OF_RECORDER, .metric = "recorder_notes_total",
-	 .help = "Events and formulas that the flight recorder has noted at their frames."},
-	{.group = "recorder.", .name = "notes-dropped", FIELD(recorder.notes_dropped), OF_RECORDER,
-	 .metric = "recorder_dropped_notes_total",
+	{.group = "flight.", .name = "overwritten", FIELD(flight.overwritten), OF_FLIGHT,
+	 .metric = "flight_overwritten_frames_total",
+	 .help = "Frames that the flight memory has overwritten with later ones."},
+	{.group = "flight.", .name = "notes", FIELD(flight.notes), OF_FLIGHT, .metric = "flight_notes_total",
+	 .help = "Events and formulas that the flight memory has noted at their frames."},
+	{.group = "flight.", .name = "notes-dropped", FIELD(flight.notes_dropped), OF_FLIGHT,
+	 .metric = "flight_dropped_notes_total",
 	 .help = "Notes and connections of frames that have too many of them, and notes of frames left out."},
-	{.group = "recorder.", .name = "now", FIELD(recorder.frames_now), OF_RECORDER, .metric = "recorder_frames",
-	 .type = COUNTER_GAUGE, .help = "Frames in the flight recorder now."},
-	{.group = "recorder.", .name = "span-us", FIELD(recorder_span_us), OF_RECORDER,
-	 .metric = "recorder_span_microseconds", .type = COUNTER_GAUGE,
-	 .help = "Packet time from the oldest frame of the flight recorder to the latest one, microseconds; with "
+	{.group = "flight.", .name = "now", FIELD(flight.frames_now), OF_FLIGHT, .metric = "flight_frames",
+	 .type = COUNTER_GAUGE, .help = "Frames in the flight memory now."},
+	{.group = "flight.", .name = "span-us", FIELD(flight_span_us), OF_FLIGHT,
+	 .metric = "flight_span_microseconds", .type = COUNTER_GAUGE,
+	 .help = "Packet time from the oldest frame of the flight memory to the latest one, microseconds; with "
 		 "several workers, from when on none of them has overwritten a frame.",
 	 .advice = "If it is too short: increase --flight-memory, or use --flight-bytes or --flight-snap."},
 	{.group = "closed.", .name = "now", FIELD(closed.now), OF_CLOSED, .metric = "closed_connections",

@@ -24,18 +24,19 @@ stats_reserved_memory(const struct config *config)
 	bool looked_up = config->lookup_owners && config->interface_names[0] != NULL;
 	uint32_t flow_limit = observer_flow_limit(config, workers);
 	struct ring_limits ring = workers_ring_limits(config, workers);
-	bool recorded = config->flight_memory != 0 && config->recordings[0] == NULL; /* as worker_make_ring() */
+	bool kept = config->flight_memory != 0 && config->writes[0] == NULL; /* as worker_make_ring() */
 
 	return (struct stats_memory){
 	    .flows = workers * flow_table_memory_size(flow_limit),
-	    .records = config_keeps_records(config) ? workers * (flow_table_records_size(flow_limit) +
-								 flow_table_names_size(flow_limit) +
-								 flow_table_rare_size(flow_limit)) : 0,
+	    .records = config_keeps_records(config)
+			   ? workers * (flow_table_records_size(flow_limit) + flow_table_names_size(flow_limit) +
+					flow_table_rare_size(flow_limit))
+			   : 0,
 	    .closed = record_ring_memory_size(config->closed_connections),
 	    .fragments = workers * reassembly_memory_size(&fragment_limits),
 	    .applications = workers * app_layer_memory_size(workers),
 	    .owner_lookup = looked_up ? workers * owner_lookup_memory(&owners) : 0,
-	    .recorder = recorded ? workers * ring_memory_size(&ring) : 0,
+	    .flight = kept ? workers * ring_memory_size(&ring) : 0,
 	};
 }
 
@@ -102,9 +103,9 @@ stats_keep_maximum(uint64_t *field, uint64_t before)
 
 /* A ring that has overwritten frames is complete from its oldest frame on, another one from the beginning. */
 static void
-stats_add_recorder(struct stats_totals *totals, const struct ring *ring)
+stats_add_flight(struct stats_totals *totals, const struct ring *ring)
 {
-	struct ring_counters counters = ring_counters(ring), *sum = &totals->recorder;
+	struct ring_counters counters = ring_counters(ring), *sum = &totals->flight;
 	uint64_t oldest = sum->oldest, newest = sum->newest;
 	bool complete = sum->overwritten == 0;
 
@@ -116,7 +117,7 @@ stats_add_recorder(struct stats_totals *totals, const struct ring *ring)
 	if (oldest == 0 || (counters.overwritten != 0 && (complete || counters.oldest > oldest)) ||
 	    (counters.overwritten == 0 && complete && counters.oldest < oldest))
 		sum->oldest = counters.oldest;
-	totals->recorder_span_us = sum->newest > sum->oldest ? (sum->newest - sum->oldest) / 1000 : 0;
+	totals->flight_span_us = sum->newest > sum->oldest ? (sum->newest - sum->oldest) / 1000 : 0;
 }
 
 static void
@@ -152,7 +153,7 @@ stats_add_worker(struct stats_totals *totals, const struct worker *worker)
 	STATS_ADD(&totals->owners, &owners);
 	stats_keep_maximum(&totals->owners.unreadable, unreadable);
 	if (worker->ring != NULL)
-		stats_add_recorder(totals, worker->ring);
+		stats_add_flight(totals, worker->ring);
 	totals->sctp_addr_table_full += sctp_counters(observer_flows(observer))->addr_table_full;
 	for (unsigned i = 0; i <= CHECKSUM_PARTIAL; i++)
 		totals->checksums[i] += emitter_checksum_verdicts(emitter, (enum checksum_verdict)i);

@@ -23,7 +23,7 @@
 #include "records/record_ring.h"
 
 /* Bytes reserved at start for connections, their records, also those of ended ones, fragments, application providers,
- * socket owners, and the flight recorder. */
+ * socket owners, and the flight memory. */
 struct stats_memory {
 	uint64_t flows;
 	uint64_t records; /* of open connections; 0 unless they are kept from the start */
@@ -31,7 +31,7 @@ struct stats_memory {
 	uint64_t fragments;
 	uint64_t applications; /* connections that application providers read */
 	uint64_t owner_lookup; /* 0 if owners are not looked up */
-	uint64_t recorder;     /* 0 without a flight recorder, and with --record */
+	uint64_t flight;       /* 0 without a flight memory, and with --write */
 };
 
 struct stats_memory stats_reserved_memory(const struct config *config);
@@ -41,7 +41,7 @@ static inline uint64_t
 stats_memory_total(const struct stats_memory *memory)
 {
 	return memory->flows + memory->records + memory->closed + memory->fragments + memory->applications +
-	       memory->owner_lookup + memory->recorder;
+	       memory->owner_lookup + memory->flight;
 }
 
 /* Opens the file of stats_resident_memory(), since no file of /proc can be opened after the start. */
@@ -68,8 +68,8 @@ struct stats_totals {
 	struct batch_histograms batches, batches_of_minute; /* live; of the last minute */
 	struct feed_counters feeds;
 	struct record_ring_counters closed;
-	struct ring_counters recorder; /* sums, except the times: from `oldest` to `newest` the recorder is complete */
-	uint64_t recorder_span_us;     /* the time between them */
+	struct ring_counters flight; /* sums, except the times: from `oldest` to `newest` the memory is complete */
+	uint64_t flight_span_us;     /* the time between them */
 	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */
 };
 

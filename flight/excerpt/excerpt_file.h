@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A capture that --record writes. */
+/* A capture that --write writes. */
 #ifndef NETOBS_FLIGHT_EXCERPT_EXCERPT_FILE_H
 #define NETOBS_FLIGHT_EXCERPT_EXCERPT_FILE_H
 

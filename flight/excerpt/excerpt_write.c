@@ -132,7 +132,7 @@ excerpts_check_second_pass(const struct excerpts *excerpts)
 						 : excerpts->late.error;
 
 	if (error != 0)
-		log_error("cannot record: the index of the frames cannot be read: %s", strerror(error));
+		log_error("cannot write the captures: the index of the frames cannot be read: %s", strerror(error));
 	return error == 0;
 }
 

@@ -44,7 +44,7 @@ excerpts_new(const struct config *config)
 	size_t count = 0;
 	struct excerpts *excerpts;
 
-	while (config->recordings[count] != NULL)
+	while (config->writes[count] != NULL)
 		count++;
 	excerpts = calloc(1, sizeof *excerpts + count * sizeof excerpts->excerpts[0]);
 	if (excerpts == NULL) {
@@ -81,14 +81,14 @@ excerpts_use_path(const struct excerpts *excerpts, size_t count, const char *pat
 }
 
 static bool
-excerpt_open(struct excerpt *excerpt, const struct config *config, const char *recording)
+excerpt_open(struct excerpt *excerpt, const struct config *config, const char *option)
 {
-	size_t length = strcspn(recording, "=");
+	size_t length = strcspn(option, "=");
 
-	excerpt->path = recording + length + 1; /* the options have been checked */
+	excerpt->path = option + length + 1; /* the options have been checked */
 	if (strcmp(excerpt->path, "-") == 0)
 		excerpt->path = STANDARD_OUTPUT;
-	excerpt->name = strndup(recording, length);
+	excerpt->name = strndup(option, length);
 	if (excerpt->name == NULL)
 		return excerpts_log_out_of_memory();
 	excerpt->file = excerpt_file_open(excerpt->path, config);
@@ -120,7 +120,7 @@ excerpts_open(const struct config *config)
 	for (size_t i = 0; good && i < excerpts->count; i++) {
 		struct excerpt *excerpt = &excerpts->excerpts[i];
 
-		good = excerpt_open(excerpt, config, config->recordings[i]);
+		good = excerpt_open(excerpt, config, config->writes[i]);
 		if (!good || !excerpts_use_path(excerpts, i, excerpt->path))
 			continue;
 		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
@@ -207,9 +207,9 @@ excerpts_on_match(void *context, const struct formula_match *match)
 {
 	struct excerpts *excerpts = context;
 	uint64_t connection = excerpt_connection_number(match->cid);
-	bool recorded = false;
+	bool written = false;
 
-	if (!match->is_recorded || excerpts->error != 0)
+	if (!match->is_written || excerpts->error != 0)
 		return;
 	if (connection > EXCERPT_CONNECTIONS_MAX) {
 		excerpts_fail(excerpts, EOVERFLOW);
@@ -222,16 +222,16 @@ excerpts_on_match(void *context, const struct formula_match *match)
 			continue;
 		excerpt->firings++;
 		excerpt->unconnected += connection == 0;
-		recorded = connection != 0;
-		if (recorded)
+		written = connection != 0;
+		if (written)
 			excerpt_select(excerpts, excerpt, (uint32_t)connection);
 	}
-	if (recorded && excerpts->commented)
+	if (written && excerpts->commented)
 		excerpts_comment(excerpts, match, (uint32_t)connection);
 }
 
 static bool
-excerpts_records(void *context, const char *name)
+excerpts_writes(void *context, const char *name)
 {
 	const struct excerpts *excerpts = context;
 
@@ -253,7 +253,7 @@ excerpts_make_ring(struct excerpts *excerpts, struct observer *observer, uint32_
 
 	excerpts->ring = ring_new(&limits);
 	if (excerpts->ring == NULL) {
-		log_error("cannot record: not enough memory for the frames: %s", strerror(errno));
+		log_error("cannot write the captures: not enough memory for the frames: %s", strerror(errno));
 		return false;
 	}
 	ring_set_leave_handler(excerpts->ring, excerpts_write_delayed, excerpts);
@@ -283,12 +283,12 @@ excerpts_connect(struct excerpts *excerpts, struct formula_set *formulas, struct
 	if (!excerpts_listen(excerpts, observer))
 		return false;
 	formula_set_set_match_handler(formulas, 0, excerpts_on_match, excerpts);
-	formula_set_select_recorded(formulas, excerpts_records, excerpts);
+	formula_set_select_written(formulas, excerpts_writes, excerpts);
 	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
-		if (!excerpts_records(excerpts, manifest_probes[probe].name) ||
-		    formula_set_record_probe(formulas, (enum probe_id)probe, error, sizeof error))
+		if (!excerpts_writes(excerpts, manifest_probes[probe].name) ||
+		    formula_set_write_probe(formulas, (enum probe_id)probe, error, sizeof error))
 			continue;
-		log_error("--record %s: %s", manifest_probes[probe].name, error);
+		log_error("--write %s: %s", manifest_probes[probe].name, error);
 		return false;
 	}
 	formula_set_poll(formulas);
@@ -361,10 +361,12 @@ excerpts_write_rest(struct excerpts *excerpts)
 	if (excerpts->ring != NULL)
 		ring_drain(excerpts->ring);
 	if (excerpts->error == EOVERFLOW)
-		log_error("cannot record: more than %u connections: record a part of the input (--from, --to)",
-			  EXCERPT_CONNECTIONS_MAX);
+		log_error(
+		    "cannot write the captures: more than %u connections: read a part of the input (--from, --to)",
+		    EXCERPT_CONNECTIONS_MAX);
 	else if (excerpts->error != 0)
-		log_error("cannot record: the index of the frames cannot grow: %s", strerror(excerpts->error));
+		log_error("cannot write the captures: the index of the frames cannot grow: %s",
+			  strerror(excerpts->error));
 	if (excerpts->error != 0 || excerpts->failed)
 		return false;
 	return !excerpts->twice || excerpts_write_again(excerpts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --record NAME=FILE: captures with the whole connections of which a firing of NAME was seen, and only they.
+ * --write NAME=FILE: captures with the whole connections of which a firing of NAME was seen, and only they.
  *
  * Whether a connection matches is known only after its first frames.  Files are read twice: the first pass is the
  * ordinary run, and what leaves a small ring that holds no bytes of frames becomes an index; the second pass reads the

@@ -14,7 +14,7 @@
 #include "flight/excerpt/excerpts.h"
 #include "flight/ring.h"
 
-/* One --record. */
+/* One --write. */
 struct excerpt {
 	char *name; /* of a formula or probe */
 	const char *path;

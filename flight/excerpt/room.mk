@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# --record: captures with the whole connections of which a probe or formula has fired
+# --write: captures with the whole connections of which a probe or formula has fired
 
 libdaemon_a_SOURCES += \
 	%D%/excerpt_comments.c \

@@ -12,7 +12,7 @@ file=$top/tests/captures/questions.pcap
 # written DIRECTORY: lets a replay write all of its files
 written() {
 	mkdir "$1"
-	"$netobsd" -r "$file" --records="$1/records" --record "dns-query=$1/excerpt.pcapng" >/dev/null &&
+	"$netobsd" -r "$file" --records="$1/records" --write "dns-query=$1/excerpt.pcapng" >/dev/null &&
 		"$build/netobs-split" -n 2 -w "$1/split" "$file" >/dev/null
 }
 
@@ -47,7 +47,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	chown -h 65534 "$tmp/shared/file" "$tmp/shared/directory"
 	refused "records of an interface" "$netobsd" -i lo --records="$tmp/shared/file"
 	refused "records" "$netobsd" -r "$file" --records="$tmp/shared/directory/file"
-	refused "an excerpt" "$netobsd" -r "$file" --record "dns-query=$tmp/shared/directory/file"
+	refused "an excerpt" "$netobsd" -r "$file" --write "dns-query=$tmp/shared/directory/file"
 	refused "netobs split" "$build/netobs-split" -n 2 -w "$tmp/shared/directory/file" "$file"
 	refused "netobsctl stream" "$build/netobsctl" stream --dir "$tmp/shared/directory"
 	refused "a temporary file" env TMPDIR="$tmp/shared/directory" "$netobsd" -r "$file" --records
@@ -60,7 +60,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	chown -h 65534 "$tmp/shared/theirs" "$tmp/shared/theirs/rec.json"
 	refused "records of an interface, below a directory" "$netobsd" -i lo --all-owners --records="$tmp/shared/theirs/rec.json"
 	refused "records, below a directory" "$netobsd" -r "$file" --records="$tmp/shared/theirs/new"
-	refused "an excerpt, below a directory" "$netobsd" -r "$file" --record "dns-query=$tmp/shared/theirs/new"
+	refused "an excerpt, below a directory" "$netobsd" -r "$file" --write "dns-query=$tmp/shared/theirs/new"
 	refused "netobs split, below a directory" "$build/netobs-split" -n 2 -w "$tmp/shared/theirs/new" "$file"
 	refused "netobsctl stream, below a directory" "$build/netobsctl" stream --dir "$tmp/shared/theirs"
 	kind="symbolic link"

@@ -88,7 +88,8 @@ a_plain_number_has_the_unit_of_its_option(void **state)
 	EXPECT_ROWS(&minutes, {"2", 2 * UNITS_MINUTE}, {"90s", 90 * UNITS_SECOND}, {"0", 0}, {"0s", 0}, {"0.5s", NONE},
 		    {"60", UNITS_HOUR}, {"61", NONE}, {"1h", UNITS_HOUR}, {"61m", NONE});
 	EXPECT_ROWS(&needed, {"10", NONE}, {"0", NONE}, {"0s", NONE}, {"10s", 10 * UNITS_SECOND});
-	EXPECT_ROWS(&needed_or_zero, {"10", NONE}, {"0", 0}, {"0s", 0}, {"0.0", 0}, {"0.1ns", NONE}, {"10s", 10 * UNITS_SECOND});
+	EXPECT_ROWS(&needed_or_zero, {"10", NONE}, {"0", 0}, {"0s", 0}, {"0.0", 0}, {"0.1ns", NONE},
+		    {"10s", 10 * UNITS_SECOND});
 	EXPECT_ROWS(&kib, {"64", 65536}, {"64K", 65536}, {"1024", 1 << 20}, {"1M", 1 << 20}, {"1025", NONE},
 	{"1023B", NONE});
 }

@@ -16,7 +16,7 @@ damaged() {
 	"$netobsd" --print=udp-send -r "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
 	is "$1: status" $? 2
 	is "$1: the frames before" "$(wc -l <"$tmp/out")" $(($2 - 1))
-	check "$1: message" grep -q "$1 ends unexpectedly or is damaged at record $2, byte [0-9]*: $3.*; everything before was observed" "$tmp/err"
+	check "$1: message" grep -q "$1 ends unexpectedly or is damaged at frame $2, byte [0-9]*: $3.*; everything before was observed" "$tmp/err"
 }
 
 # refused KIND WHY: the file is not read
@@ -47,9 +47,9 @@ interfaces 4 more than 8192 [a-z]
 link-types 4 there are more than 64 link types
 cut 4 the file ends after [0-9]* of [0-9]* bytes
 snoop-included 4 a frame of 4294967280 captured bytes
-snoop-short 4 a record of [0-9]* bytes with [0-9]* captured bytes
-snoop-zero 4 a record of 0 bytes
-snoop-huge 4 a record of 2147483648 bytes
+snoop-short 4 a frame of [0-9]* bytes with [0-9]* captured bytes
+snoop-zero 4 a frame of 0 bytes
+snoop-huge 4 a frame of 2147483648 bytes
 snoop-cut 30 the file ends after [0-9]* of [0-9]* bytes
 magic - a section without a known byte order
 version - version 2 of pcapng files

@@ -139,7 +139,7 @@ is "a signal ends the run" $? 0
 begin=$(capture_time "$tmp/large.pcap")
 for seconds in 1 5 20 60 90 100 300 700 1100 1400; do
 	for workers in 1 2; do
-		"$netobsd" --workers "$workers" --to $((begin + seconds)) --record "udp-send=$tmp/passes.$workers" \
+		"$netobsd" --workers "$workers" --to $((begin + seconds)) --write "udp-send=$tmp/passes.$workers" \
 			-r - <"$tmp/large.gz" 2>"$tmp/err"
 		echo "$?" >>"$tmp/statuses"
 	done

@@ -208,7 +208,7 @@ same_message(const struct outcome *wanted, const struct variant *variant)
 		snprintf(from, sizeof from, " decompressed from %s", variant->compression);
 	if (wanted->damaged)
 		snprintf(message, sizeof message,
-			 "%s ends unexpectedly or is damaged at record %lu, byte %ld%s: %s; everything before was "
+			 "%s ends unexpectedly or is damaged at frame %lu, byte %ld%s: %s; everything before was "
 			 "observed",
 			 file, wanted->frames + 1, wanted->damaged_byte, from, wanted->error);
 	return strncmp(got.message, message, sizeof got.message - 1) == 0;

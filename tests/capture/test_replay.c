@@ -35,7 +35,7 @@ static struct {
 } seen;
 static struct loop *loop;
 static unsigned stop_at; /* stop the loop after this many frames; 0: never */
-static bool interrupted; /* a signal that stops the loop has arrived before the first record is read */
+static bool interrupted; /* a signal that stops the loop has arrived before the first frame is read */
 
 /* Replaces base/log.c. */
 void
@@ -96,7 +96,7 @@ capture(unsigned which, uint32_t magic, uint32_t link_type)
 
 /* A frame of 20 bytes that begins with `mark`; `length` is what it had on the wire. */
 static void
-record(FILE *file, uint32_t seconds, uint32_t fraction, uint8_t mark, uint32_t length)
+put_frame(FILE *file, uint32_t seconds, uint32_t fraction, uint8_t mark, uint32_t length)
 {
 	uint8_t bytes[20] = {mark};
 
@@ -168,14 +168,14 @@ test_precision(void **state)
 	FILE *file = capture(0, MICRO, DLT_EN10MB);
 
 	(void)state;
-	record(file, 10, 123456, 1, 20);
+	put_frame(file, 10, 123456, 1, 20);
 	fclose(file);
 	assert_int_equal(replay(1, 0, NULL, NULL), INPUT_DONE);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.ts[0], 10123456000u);
 
 	file = capture(0, NANO, DLT_EN10MB);
-	record(file, 10, 123456789, 1, 20);
+	put_frame(file, 10, 123456789, 1, 20);
 	fclose(file);
 	assert_int_equal(replay(1, 0, NULL, NULL), INPUT_DONE);
 	assert_int_equal(seen.ts[0], 10123456789u);
@@ -191,7 +191,7 @@ test_empty_capture(void **state)
 	assert_string_equal(logged, "");
 }
 
-/* Three files whose records interleave, one with a step back in time: the earliest record comes first, no record is
+/* Three files whose frames interleave, one with a step back in time: the earliest frame comes first, no frame is
  * lost, and on equal time stamps the first file comes first. */
 static void
 test_merge(void **state)
@@ -202,16 +202,16 @@ test_merge(void **state)
 	(void)state;
 	for (unsigned i = 0; i < FILES; i++)
 		files[i] = capture(i, MICRO, DLT_EN10MB);
-	record(files[0], 1, 0, 1, 20);
-	record(files[0], 2, 0, 2, 20);
-	record(files[0], 3, 0, 3, 20);
-	record(files[0], 9, 0, 4, 20);
-	record(files[1], 1, 0, 11, 20);
-	record(files[1], 2, 0, 12, 20);
-	record(files[1], 5, 0, 13, 20);
-	record(files[1], 1, 0, 14, 20);
-	record(files[2], 1, 1, 21, 20);
-	record(files[2], 4, 0, 22, 20);
+	put_frame(files[0], 1, 0, 1, 20);
+	put_frame(files[0], 2, 0, 2, 20);
+	put_frame(files[0], 3, 0, 3, 20);
+	put_frame(files[0], 9, 0, 4, 20);
+	put_frame(files[1], 1, 0, 11, 20);
+	put_frame(files[1], 2, 0, 12, 20);
+	put_frame(files[1], 5, 0, 13, 20);
+	put_frame(files[1], 1, 0, 14, 20);
+	put_frame(files[2], 1, 1, 21, 20);
+	put_frame(files[2], 4, 0, 22, 20);
 	for (unsigned i = 0; i < FILES; i++)
 		fclose(files[i]);
 	assert_int_equal(replay(FILES, 0, NULL, NULL), INPUT_DONE);
@@ -227,21 +227,21 @@ test_filter(void **state)
 
 	(void)state;
 	for (uint8_t i = 0; i < 10; i++)
-		record(file, i, 0, i, i % 2 == 0 ? 20 : 1500);
+		put_frame(file, i, 0, i, i % 2 == 0 ? 20 : 1500);
 	fclose(file);
 	assert_int_equal(replay(1, 0, "greater 1000", &counters), INPUT_DONE);
 	assert_int_equal(seen.count, 5);
 	assert_int_equal(seen.first[0], 1);
 	assert_int_equal(counters.filtered, 5);
 	fclose(capture(1, MICRO, DLT_EN10MB));
-	assert_int_equal(replay(2, 0, "greater 1000", &counters), INPUT_DONE); /* record by record */
+	assert_int_equal(replay(2, 0, "greater 1000", &counters), INPUT_DONE); /* frame by frame */
 	assert_int_equal(seen.count, 5);
 	assert_int_equal(counters.filtered, 5);
 	assert_int_equal(replay(1, 0, "no such words", NULL), -1);
 	assert_non_null(strstr(logged, "bad filter \"no such words\""));
 }
 
-/* A file of four records cut at every byte: the records before the cut are all observed. */
+/* A file of four frames cut at every byte: the frames before the cut are all observed. */
 static void
 test_cut_at_every_byte(void **state)
 {
@@ -250,7 +250,7 @@ test_cut_at_every_byte(void **state)
 
 	(void)state;
 	for (uint8_t i = 0; i < 4; i++)
-		record(file, i, 0, i, 20);
+		put_frame(file, i, 0, i, 20);
 	whole = ftell(file);
 	fclose(file);
 	assert_int_equal(whole, 24 + 4 * RECORD_BYTES);
@@ -274,13 +274,13 @@ test_cut_at_every_byte(void **state)
 		}
 		assert_int_equal(result, INPUT_DAMAGED);
 		assert_int_equal(counters.damaged, 1);
-		snprintf(at, sizeof at, "ends unexpectedly or is damaged at record %ld, byte %ld:",
+		snprintf(at, sizeof at, "ends unexpectedly or is damaged at frame %ld, byte %ld:",
 			 (length - 24) / RECORD_BYTES + 1, length);
 		assert_non_null(strstr(logged, at));
 	}
 }
 
-/* A record that claims an impossible length, in one file of two: the other is read to its end. */
+/* A frame that claims an impossible length, in one file of two: the other is read to its end. */
 static void
 test_damaged_of_two(void **state)
 {
@@ -288,7 +288,7 @@ test_damaged_of_two(void **state)
 	FILE *file = capture(0, MICRO, DLT_EN10MB);
 
 	(void)state;
-	record(file, 1, 0, 1, 20);
+	put_frame(file, 1, 0, 1, 20);
 	put32(file, 2);
 	put32(file, 0);
 	put32(file, 0x7fffffff);
@@ -296,13 +296,13 @@ test_damaged_of_two(void **state)
 	fclose(file);
 	file = capture(1, MICRO, DLT_EN10MB);
 	for (uint8_t i = 2; i < 6; i++)
-		record(file, i, 0, i, 20);
+		put_frame(file, i, 0, i, 20);
 	fclose(file);
 	assert_int_equal(replay(2, 0, NULL, &counters), INPUT_DAMAGED);
 	assert_int_equal(seen.count, 5);
 	assert_int_equal(counters.damaged, 1);
 	assert_non_null(strstr(logged, paths[0]));
-	assert_non_null(strstr(logged, "record 2"));
+	assert_non_null(strstr(logged, "frame 2"));
 }
 
 static void
@@ -342,8 +342,8 @@ seconds_of_replay(double pace)
 	return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
 }
 
-/* 200 ms on record; six hours at a hundred thousand times the speed, with gaps, of which no later frame confirms the
- * last. */
+/* 200 ms between frames; six hours at a hundred thousand times the speed, with gaps, of which no later frame confirms
+ * the last. */
 static void
 test_pace(void **state)
 {
@@ -358,8 +358,8 @@ test_pace(void **state)
 		FILE *file = capture(0, MICRO, DLT_EN10MB);
 
 		for (uint8_t n = 0; n <= 20; n++)
-			record(file, 1000 + n * paces[i].seconds, n * paces[i].fraction, n, 20);
-		record(file, 999, 0, 99, 20); /* goes back: not waited for */
+			put_frame(file, 1000 + n * paces[i].seconds, n * paces[i].fraction, n, 20);
+		put_frame(file, 999, 0, 99, 20); /* goes back: not waited for */
 		fclose(file);
 		assert_true(seconds_of_replay(paces[i].pace) > paces[i].least);
 		assert_int_equal(seen.count, 22);
@@ -374,7 +374,7 @@ write_irregular(unsigned which, uint32_t seconds, bool step)
 	FILE *file = capture(0, MICRO, DLT_EN10MB);
 
 	for (uint8_t i = 0; i < 12; i++)
-		record(file, i == which || (step && i > which) ? seconds : 100000, i * 10000u, i, 20);
+		put_frame(file, i == which || (step && i > which) ? seconds : 100000, i * 10000u, i, 20);
 	fclose(file);
 }
 
@@ -414,14 +414,14 @@ test_pace_gap(void **state)
 
 	(void)state;
 	for (uint8_t i = 0; i < 10; i++)
-		record(file, i < 5 ? 1000 : 1010, 0, i, 20);
+		put_frame(file, i < 5 ? 1000 : 1010, 0, i, 20);
 	fclose(file);
 	assert_true(seconds_of_replay(100) > 0.09);
 	assert_int_equal(seen.count, 10);
 	/* Each frame behind a gap, so that each is read ahead twice. */
 	file = capture(0, MICRO, DLT_EN10MB);
 	for (uint8_t i = 0; i < 20; i++)
-		record(file, 1000 + 20u * i, 0, i, 20);
+		put_frame(file, 1000 + 20u * i, 0, i, 20);
 	fclose(file);
 	assert_int_equal(replay(1, 1e6, NULL, NULL), INPUT_DONE);
 	assert_int_equal(seen.count, 20);
@@ -429,8 +429,8 @@ test_pace_gap(void **state)
 		assert_int_equal(seen.first[i], i);
 	/* At the end of a file too. */
 	file = capture(0, MICRO, DLT_EN10MB);
-	record(file, 1000, 0, 0, 20);
-	record(file, 1010, 0, 1, 20);
+	put_frame(file, 1000, 0, 0, 20);
+	put_frame(file, 1010, 0, 1, 20);
 	fclose(file);
 	assert_true(seconds_of_replay(100) > 0.09);
 	assert_int_equal(seen.count, 2);
@@ -445,11 +445,11 @@ test_merge_irregular(void **state)
 
 	(void)state;
 	for (uint8_t i = 0; i < 6; i++)
-		record(file, i == 2 ? 5000 : 1000 + 2u * i, 0, i, 20);
+		put_frame(file, i == 2 ? 5000 : 1000 + 2u * i, 0, i, 20);
 	fclose(file);
 	file = capture(1, MICRO, DLT_EN10MB);
 	for (uint8_t i = 0; i < 6; i++)
-		record(file, 1001 + 2u * i, 0, (uint8_t)(i + 20), 20);
+		put_frame(file, 1001 + 2u * i, 0, (uint8_t)(i + 20), 20);
 	fclose(file);
 	assert_int_equal(replay(2, 0, NULL, NULL), INPUT_DONE);
 	assert_int_equal(seen.count, sizeof wanted);
@@ -463,10 +463,10 @@ test_stop(void **state)
 	FILE *file = capture(0, MICRO, DLT_EN10MB);
 
 	(void)state;
-	record(file, 1, 0, 1, 20);
-	record(file, 1, 2000, 2, 20);
+	put_frame(file, 1, 0, 1, 20);
+	put_frame(file, 1, 2000, 2, 20);
 	for (uint8_t i = 3; i < 7; i++)
-		record(file, 4000000000u, 0, i, 20); /* a paced replay would wait for a century */
+		put_frame(file, 4000000000u, 0, i, 20); /* a paced replay would wait for a century */
 	fclose(file);
 	stop_at = 2;
 	assert_int_equal(replay(1, 1, NULL, NULL), INPUT_DONE);
@@ -475,7 +475,7 @@ test_stop(void **state)
 	assert_string_equal(logged, "");
 }
 
-/* A signal ends a replay soon, also if no record passes the filter. */
+/* A signal ends a replay soon, also if no frame passes the filter. */
 static void
 test_signal(void **state)
 {
@@ -487,7 +487,7 @@ test_signal(void **state)
 		FILE *file = capture(i, MICRO, DLT_EN10MB);
 
 		for (unsigned j = 0; j < RECORDS; j++)
-			record(file, 1, j, 0, 20);
+			put_frame(file, 1, j, 0, 20);
 		fclose(file);
 	}
 	interrupted = true;

@@ -164,9 +164,7 @@ words_for(const struct option_row *row)
 	    {"KIND", "-W 'auto plain fast'"},
 	};
 
-	/* Other options have a PREFIX of addresses, and a FORMAT of firings. */
-	if (strcmp(row->name, "write") == 0)
-		return "-f";
+	/* Other options have a FORMAT of firings. */
 	if (strcmp(row->name, "write-format") == 0)
 		return "-W 'pcapng pcap snoop'";
 	if (strcmp(row->argument, "TOPIC,...") == 0)

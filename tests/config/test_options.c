@@ -458,7 +458,7 @@ test_times_that_are_none(void **state)
 }
 
 static void
-test_limits_of_the_flight_recorder(void **state)
+test_limits_of_the_flight_memory(void **state)
 {
 	(void)state;
 	refuses("-i lo --flight-snap 100", "--flight-snap needs --flight-memory");
@@ -489,7 +489,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_points_in_time),
 	    cmocka_unit_test(test_times_that_are_none),
-	    cmocka_unit_test(test_limits_of_the_flight_recorder),
+	    cmocka_unit_test(test_limits_of_the_flight_memory),
 	    cmocka_unit_test(test_window),
 	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_inputs),	   cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_view),     cmocka_unit_test(test_print),	   cmocka_unit_test(test_limits),

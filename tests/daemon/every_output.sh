@@ -37,16 +37,16 @@ replay() {
 
 # at_once: all outputs of standard input
 at_once() {
-	replay "$tmp/all" -r - --format json --print --records="$tmp/all/records" --record reset="$tmp/all/reset" --record large="$tmp/all/large" \
-		--record connection-end="$tmp/all/connection-end"
+	replay "$tmp/all" -r - --format json --print --records="$tmp/all/records" --write reset="$tmp/all/reset" --write large="$tmp/all/large" \
+		--write connection-end="$tmp/all/connection-end"
 }
 
 # alone: what is printed of $file, the records, and the captures, each in a run of its own
 alone() {
 	replay "$tmp/one" -r "$file" --format json --print
 	replay "$tmp/one" -r "$file" --records="$tmp/one/records"
-	replay "$tmp/one" -r "$file" --record reset="$tmp/one/reset" --record large="$tmp/one/large" \
-		--record connection-end="$tmp/one/connection-end"
+	replay "$tmp/one" -r "$file" --write reset="$tmp/one/reset" --write large="$tmp/one/large" \
+		--write connection-end="$tmp/one/connection-end"
 	sort -u -o "$tmp/one/status" "$tmp/one/status"
 }
 

@@ -325,7 +325,7 @@ static void
 open_run(const char **formulas, bool control, enum site_kind kind)
 {
 	config = (struct config){.formulas = formulas,
-				 .recordings = nothing,
+				 .writes = nothing,
 				 .capture_paths = nothing,
 				 .interface_names = nothing,
 				 .workers = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Matches of formulas as notes of the flight recorder: of formulas from the configuration, from requests and after a
+/* Matches of formulas as notes of the flight memory: of formulas from the configuration, from requests and after a
  * reload. */
 #include <setjmp.h>
 #include <stdarg.h>

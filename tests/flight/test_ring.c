@@ -294,7 +294,7 @@ check_cut(uint64_t cid, size_t frames)
 	ring_reader_free(reader);
 }
 
-/* A frame that is left out is missing in each of its connections, even if nothing of one is recorded. */
+/* A frame that is left out is missing in each of its connections, even if nothing of one is kept. */
 static void
 test_every_connection_of_a_frame_that_is_left_out_is_cut(void **state)
 {

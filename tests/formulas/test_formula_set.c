@@ -347,7 +347,7 @@ selected_formulas_are_printed(void **state)
 	fclose(file);
 }
 
-/* ------------------------------------------------------------------------------------------------------ recording */
+/* ------------------------------------------------------------------------------------------------------ writing */
 
 static char matched_text[400];
 
@@ -357,7 +357,7 @@ take_match(void *context, const struct formula_match *match)
 	size_t used = strlen(matched_text);
 
 	snprintf(matched_text + used, sizeof matched_text - used, "%s:%s%s%s/%llu ", (const char *)context,
-		 formula_name(match->formula), match->is_recorded ? "!" : "",
+		 formula_name(match->formula), match->is_written ? "!" : "",
 		 manifest_probes[match->firing->probe].name, (unsigned long long)match->cid);
 }
 
@@ -370,25 +370,25 @@ assert_matched(const char *expected)
 }
 
 static void
-recorded_formulas_are_active_in_parts_with_a_handler(void **state)
+written_formulas_are_active_in_parts_with_a_handler(void **state)
 {
 	(void)state;
 	matched_text[0] = '\0';
 	add("a = tcp-receive where tcp_dport == 80");
 	add("b = tcp-receive where tcp_dport == 80");
 	add("c = tcp-receive, tcp-retransmit where tcp_dport >= 80 counted");
-	formula_set_select_recorded(set, name_is, "a");
+	formula_set_select_written(set, name_is, "a");
 	poll_parts();
-	assert_false(formula_set_status(set, 0).recorded);
+	assert_false(formula_set_status(set, 0).written);
 	assert_false(formula_set_status(set, 0).active);
 	formula_set_set_match_handler(set, 1, take_match, "1");
 	formula_set_set_match_handler(set, 2, take_match, "2");
 	poll_parts();
-	assert_true(formula_set_status(set, 0).recorded);
+	assert_true(formula_set_status(set, 0).written);
 	assert_true(formula_set_status(set, 0).active);
-	assert_false(formula_set_status(set, 1).recorded);
+	assert_false(formula_set_status(set, 1).written);
 	assert_false(formula_set_status(set, 1).active);
-	assert_false(formula_set_status(set, 2).recorded);
+	assert_false(formula_set_status(set, 2).written);
 	assert_int_equal(formula_set_tracers(set), 0);
 	fire(0, PROBE_TCP_RECEIVE, 80); /* a part without a handler */
 	assert_matched("");
@@ -400,13 +400,13 @@ recorded_formulas_are_active_in_parts_with_a_handler(void **state)
 	assert_matched("1:a!tcp-receive/0 1:ctcp-receive/0 2:ctcp-receive/0 2:ctcp-retransmit/0 ");
 	assert_counts("a", 3, 1);
 	assert_counts("b", 0, 0);
-	formula_set_select_recorded(set, name_is, "b");
+	formula_set_select_written(set, name_is, "b");
 	formula_set_set_match_handler(set, 2, NULL, NULL);
 	poll_parts();
 	fire(1, PROBE_TCP_RECEIVE, 80);
 	fire(2, PROBE_TCP_RECEIVE, 80);
 	assert_matched("1:b!tcp-receive/0 1:ctcp-receive/0 ");
-	formula_set_select_recorded(set, NULL, NULL);
+	formula_set_select_written(set, NULL, NULL);
 	poll_parts();
 	assert_false(formula_set_status(set, 1).active);
 	fire(1, PROBE_TCP_RECEIVE, 80);
@@ -415,12 +415,12 @@ recorded_formulas_are_active_in_parts_with_a_handler(void **state)
 }
 
 static void
-a_later_formula_is_recorded_and_not_numbered(void **state)
+a_later_formula_is_written_and_not_numbered(void **state)
 {
 	(void)state;
 	matched_text[0] = '\0';
 	formula_set_set_match_handler(set, 0, take_match, "0");
-	formula_set_select_recorded(set, name_is, "later");
+	formula_set_select_written(set, name_is, "later");
 	assert_int_equal(add("later = tcp-retransmit, 2 times in 1s uncounted"), 0);
 	formula_set_set_slot(set, 0, 7, true);
 	formula_set_poll(set);
@@ -438,14 +438,14 @@ a_later_formula_is_recorded_and_not_numbered(void **state)
 }
 
 static void
-a_recorded_probe_is_not_listed(void **state)
+a_written_probe_is_not_listed(void **state)
 {
 	(void)state;
 	matched_text[0] = '\0';
 	add("a = tcp-retransmit");
-	assert_true(formula_set_record_probe(set, PROBE_TCP_SEND, error, sizeof error));
-	assert_true(formula_set_record_probe(set, PROBE_TCP_RETRANSMIT, error, sizeof error));
-	assert_true(formula_set_record_probe(set, PROBE_TCP_SEND, error, sizeof error));
+	assert_true(formula_set_write_probe(set, PROBE_TCP_SEND, error, sizeof error));
+	assert_true(formula_set_write_probe(set, PROBE_TCP_RETRANSMIT, error, sizeof error));
+	assert_true(formula_set_write_probe(set, PROBE_TCP_SEND, error, sizeof error));
 	assert_int_equal(add("b = tcp-send counted"), 1);
 	assert_int_equal(formula_set_count(set), 2);
 	assert_int_equal(formula_set_find(set, "tcp-send"), 2);
@@ -453,7 +453,7 @@ a_recorded_probe_is_not_listed(void **state)
 	poll_parts();
 	assert_int_equal(semaphores_formulas(PROBE_TCP_SEND), PARTS); /* of b */
 	formula_set_set_match_handler(set, 3, take_match, "3");
-	formula_set_select_recorded(set, name_is, "a");
+	formula_set_select_written(set, name_is, "a");
 	poll_parts();
 	fire(3, PROBE_TCP_SEND, 80);
 	fire(3, PROBE_TCP_RETRANSMIT, 80);
@@ -469,7 +469,7 @@ a_recorded_probe_is_not_listed(void **state)
 		assert_int_equal(add(text), i - 2);
 	}
 	assert_int_equal(add("full = tcp-send"), FORMULAS_MAX - 2);
-	assert_false(formula_set_record_probe(set, PROBE_TCP_RECEIVE, error, sizeof error));
+	assert_false(formula_set_write_probe(set, PROBE_TCP_RECEIVE, error, sizeof error));
 	assert_string_equal(error, "there are 64 formulas already, as many as there can be");
 	formula_set_set_match_handler(set, 3, NULL, NULL);
 }
@@ -563,9 +563,9 @@ main(void)
 		with_set(a_raised_slot_enables_its_formula),
 		with_set(a_slot_is_free_when_neither_formula_nor_tracer_has_it),
 		with_set(selected_formulas_are_printed),
-		with_set(recorded_formulas_are_active_in_parts_with_a_handler),
-		with_set(a_later_formula_is_recorded_and_not_numbered),
-		with_set(a_recorded_probe_is_not_listed),
+		with_set(written_formulas_are_active_in_parts_with_a_handler),
+		with_set(a_later_formula_is_written_and_not_numbered),
+		with_set(a_written_probe_is_not_listed),
 		with_set(a_new_formula_is_active_in_all_parts),
 		with_set(a_threshold_counts_the_firings_of_all_parts),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Any bytes as a capture file: pcap, pcapng or snoop.  Every way of reading it gives the same frames and the same end:
- * in bulk, record by record, from a pipe, compressed with gzip or zstd, decompressed by another thread, and with the
+ * in bulk, frame by frame, from a pipe, compressed with gzip or zstd, decompressed by another thread, and with the
  * numbers of a pcap file in the other byte order; libpcap without netobs gives the same frames of pcap files, too.
  */
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct outcome {
 	bool opened;
 	enum input_result result;
 	uint64_t frames, digest;
-	unsigned long long record; /* of the damage, 0 if there is none */
+	unsigned long long damaged; /* number of the frame, 0 if there is none */
 };
 
 static struct outcome outcome;
@@ -69,9 +69,9 @@ log_write(enum log_level level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	at = strstr(text, " at record ");
+	at = strstr(text, " at frame ");
 	if (at != NULL)
-		outcome.record = strtoull(at + strlen(" at record "), NULL, 10);
+		outcome.damaged = strtoull(at + strlen(" at frame "), NULL, 10);
 }
 
 static void
@@ -246,7 +246,7 @@ read_libpcap(const uint8_t *bytes, size_t size)
 	}
 	outcome.opened = dissect_link_supported(pcap_datalink(pcap));
 	outcome.result = got == PCAP_ERROR ? INPUT_DAMAGED : INPUT_DONE;
-	outcome.record = got == PCAP_ERROR ? outcome.frames + 1 : 0;
+	outcome.damaged = got == PCAP_ERROR ? outcome.frames + 1 : 0;
 	pcap_close(pcap);
 	return outcome.opened;
 }
@@ -260,7 +260,7 @@ must_be_equal(const struct outcome *a, const struct outcome *b)
 	if (!a->opened)
 		return;
 	must(a->frames == b->frames && a->digest == b->digest);
-	must(a->result == b->result && a->record == b->record);
+	must(a->result == b->result && a->damaged == b->damaged);
 }
 
 static bool

@@ -389,7 +389,7 @@ expected_verdict(const struct control_request *request)
 	case REQUEST_STREAM:
 		return *request->names == '\0' && request->fields == NULL ? ACCEPTED : EITHER;
 	case REQUEST_WRITE: /* snoop has no link type for the frames */
-		return request->packet_filter == NULL && request->format != CAPTURE_SNOOP ? ACCEPTED : EITHER;
+		return request->programs == NULL && request->format != CAPTURE_SNOOP ? ACCEPTED : EITHER;
 	case REQUEST_CLOSED:
 		if (request->expression != NULL && !is_expression(request->expression))
 			return REFUSED;
@@ -441,13 +441,13 @@ check_write(const struct control_request *request)
 	check_plain(reply + at, reply_length - at);
 	must(strchr(reply + at, '\n') == reply + reply_length - 1);
 	if (length == UINT32_MAX) {
-		must(request->cid != 0 || request->packet_filter != NULL);
+		must(request->cid != 0 || request->programs != NULL);
 		return;
 	}
 	must(json_check(reply + at, reply_length - at - 1, &where));
 	must(sscanf(reply + at, "{\"frames\":%llu,\"bytes\":%llu,", &frames, &bytes) == 2);
 	must(frames <= FRAMES && bytes == used);
-	if (request->packet_filter == NULL && request->cid == 0)
+	if (request->programs == NULL && request->cid == 0)
 		must(frames == FRAMES);
 	if (request->format != CAPTURE_SNOOP)
 		check_capture(capture, used, frames);

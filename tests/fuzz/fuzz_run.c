@@ -60,7 +60,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most); /* of libFuzze
 enum way { FROM_FILE, FROM_PIPE, FROM_GZIP, FROM_ZSTD };
 
 /* Files of a run, in memory. */
-enum file { INPUT, RECORDS, RECORD_A, RECORD_B, FILES };
+enum file { INPUT, RECORDS, EXCERPT_A, EXCERPT_B, FILES };
 
 /* What a run has written. */
 struct outcome {
@@ -380,9 +380,9 @@ add_formulas(const uint8_t *byte)
 	return byte;
 }
 
-/* Adds recordings and the flight recorder.  Without its size a recording from a pipe takes 64 MB. */
+/* Adds excerpts and the flight memory.  Without its size an excerpt from a pipe takes 64 MB. */
 static const uint8_t *
-add_recordings(const uint8_t *byte, enum way way)
+add_excerpts(const uint8_t *byte, enum way way)
 {
 	static const char *const formats[] = {"pcapng", "pcap", "snoop"};
 	const char *first = PICK("tcp-state-change", "third", "connection-end", "udp-stream-start", "ip-send",
@@ -391,9 +391,9 @@ add_recordings(const uint8_t *byte, enum way way)
 				  "gld-receive");
 
 	if (first != NULL)
-		add("--record=%s=%s", first, paths[RECORD_A]);
+		add("--write=%s=%s", first, paths[EXCERPT_A]);
 	if (second != NULL)
-		add("--record=%s=%s", second, paths[RECORD_B]);
+		add("--write=%s=%s", second, paths[EXCERPT_B]);
 	write_format = CAPTURE_FORMATS;
 	if (first != NULL || second != NULL) {
 		write_format = (enum capture_format)(*byte % CAPTURE_FORMATS);
@@ -508,7 +508,7 @@ make_arguments(const uint8_t *byte, enum way way, const uint8_t *capture, size_t
 		return;
 	}
 	byte = add_formulas(byte);
-	byte = add_recordings(byte, way);
+	byte = add_excerpts(byte, way);
 	byte = add_outputs(byte);
 	byte = add_window(byte, capture, size);
 	must(byte <= last);

@@ -249,7 +249,7 @@ connections host ::1 proto sctp|connection 1|connection 18446744073709551615|con
 stream|stream udp-send,tcp-* --fields=cs_cid,udp_sport ip-send|stream nosuch|stream tcp-send --fields=x|stream x*
 connections where client_bytes > 3|connections port 80 where x --json|connections where|closed|closed --last=10m --fields=client,reason reason == "fin"|closed --json --sort=-client_bytes --limit=3|closed --sort=x|closed --limit=0|closed --last=x|closed --fields=x|closed client_port
 connections port|connections port 65536|connections state dreaming|a b c d e f g h i j k l m n o p q r|debug nothing
-write|write --last=10m --format=pcap|write --cid=3|write --cid=99 --format=pcap|write tcp port 80|write --format=snoop ether host x|write --last=1 udp
+write|write --last=10m --format=pcap|write --cid=3|write --cid=99 --format=pcap|write 1 2,48 0 0 9,6 0 0 262144|write --link-types|write --format=snoop 1 1,6 0 0 x|write --last=1 1 1,5 0 0 4294967295
 formulas|formulas known|formulas other|undefine known|undefine other|sites|define other = tcp-*, 3 times in 1s|define known = udp-send|define x = tcp-send where nonsense|define
 connections proto udp state cookie-wait|connections proto sctp proto|connections port 1 port|connections proto=udp proto="""
 LINES = ["GET /metrics HTTP/1.1", "HEAD /metrics HTTP/1.0", "GET /metrics?x=y HTTP/1.1", "GET / HTTP/1.1",

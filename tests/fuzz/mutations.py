@@ -284,7 +284,7 @@ def recorded(rng, directory):
     names = ["x", "connection-end", "tcp-state-change", "udp-stream-start"]
     options = ["--formula", definition]
     for number, name in enumerate(rng.sample(names, rng.randrange(1, 3))):
-        options += ["--record", f"{name}={directory}/record-{number}"]
+        options += ["--write", f"{name}={directory}/record-{number}"]
     return (options + [f"--write-format={rng.choice(('pcapng', 'pcap', 'snoop'))}"] + flight(rng))
 
 

@@ -16,7 +16,7 @@ import sys
 OPTION_BYTES = 36
 COMPARED = 8
 # Places of option bytes, in the order in which fuzz_run.c reads them.
-FLOWS, SPLIT, FORMULAS, RECORDINGS, OUTPUTS = 0, 13, 14, 16, 22
+FLOWS, SPLIT, FORMULAS, EXCERPTS, OUTPUTS = 0, 13, 14, 16, 22
 LIMITS = range(16, 41)
 LONGEST, LONG, SHORT = 250000, 60000, 12000  # bytes; the first is what fuzz_run takes
 
@@ -95,11 +95,11 @@ def crowd():
 # ------------------------------------------------------------------------------------------------------------ seeds
 
 def every_output(flows):
-    """All outputs of one run: two formulas, two recordings, the flight recorder, JSON lines and records."""
+    """All outputs of one run: two formulas, two excerpts, the flight memory, JSON lines and records."""
     options = bytearray(OPTION_BYTES)
     options[FLOWS] = flows - 16
     options[FORMULAS:FORMULAS + 2] = 1 + flows % 4, 1 + flows % 3
-    options[RECORDINGS:RECORDINGS + 6] = 1 + flows % 7, 1 + flows % 6, flows % 3, flows % 3, flows // 3 % 3, flows // 9 % 3
+    options[EXCERPTS:EXCERPTS + 6] = 1 + flows % 7, 1 + flows % 6, flows % 3, flows % 3, flows // 3 % 3, flows // 9 % 3
     options[OUTPUTS:OUTPUTS + 4] = 1, 0, 1, 1
     options[OUTPUTS + 8] = 1
     return bytes(options)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The fast path has the results of the slow path: every capture is observed untraced, with a tracer that comes and
- * goes at random frames, both with and without a recording of the frames, and with a probe enabled all the time, which
+ * goes at random frames, both with and without a flight memory, and with a probe enabled all the time, which
  * forces the slow path; connections and counters must be equal.  So must be the firings that formulas read and the
  * counts of those that they reject, with screening and, while a tracer is attached besides, on the slow path.  So must
  * be the connection records and the reports of connections that have ended or are open, also if records are kept from
@@ -240,69 +240,68 @@ compare_reports(const struct reports *a, const struct reports *b)
 		fail_msg("%s: other reports", capture.name);
 }
 
-/* --- recordings: the frames of a ring, with their connections and notes --- */
+/* --- the frames that a ring keeps, with their connections and notes --- */
 
-struct recording {
+struct kept_frames {
 	struct ring *ring;
 	unsigned long frames, notes;
 	uint64_t digest;
 };
 
 static void
-on_recorded(void *context, const struct ring_frame *frame)
+on_kept(void *context, const struct ring_frame *frame)
 {
-	struct recording *recording = context;
+	struct kept_frames *kept = context;
 	const uint64_t numbers[] = {frame->ts,	   frame->now,	   frame->caplen,	   frame->len,
 				    frame->sender, frame->direction, frame->packet_id, (uint64_t)frame->dlt};
 
-	recording->frames++;
-	recording->notes += frame->notes;
-	recording->digest = hash_bytes(recording->digest, numbers, sizeof numbers);
-	recording->digest = hash_bytes(recording->digest, frame->data, frame->caplen);
-	recording->digest = hash_bytes(recording->digest, frame->cids, frame->cid_count * sizeof *frame->cids);
+	kept->frames++;
+	kept->notes += frame->notes;
+	kept->digest = hash_bytes(kept->digest, numbers, sizeof numbers);
+	kept->digest = hash_bytes(kept->digest, frame->data, frame->caplen);
+	kept->digest = hash_bytes(kept->digest, frame->cids, frame->cid_count * sizeof *frame->cids);
 	for (size_t i = 0; i < frame->notes; i++) {
 		char text[RING_COMMENT_MAX];
 
-		ring_frame_comment(recording->ring, frame, i, text);
-		recording->digest = hash_bytes(recording->digest, text, strlen(text));
+		ring_frame_comment(kept->ring, frame, i, text);
+		kept->digest = hash_bytes(kept->digest, text, strlen(text));
 	}
 }
 
 static void
-start_recording(struct recording *recording, struct observer *o, const struct config *config)
+start_keeping(struct kept_frames *kept, struct observer *o, const struct config *config)
 {
 	const struct ring_limits limits = {.memory = RING_MEMORY_MIN, .flows = config->flow_limits.flows};
 
-	recording->ring = ring_new(&limits);
-	assert_non_null(recording->ring);
-	ring_set_leave_handler(recording->ring, on_recorded, recording);
-	ring_listener_attach(recording->ring, o, NULL);
+	kept->ring = ring_new(&limits);
+	assert_non_null(kept->ring);
+	ring_set_leave_handler(kept->ring, on_kept, kept);
+	ring_listener_attach(kept->ring, o, NULL);
 }
 
-/* Every frame that is not skipped as a duplicate is recorded. */
+/* Every frame that is not skipped as a duplicate is kept. */
 static void
-end_recording(struct recording *recording, struct observer *o)
+end_keeping(struct kept_frames *kept, struct observer *o)
 {
 	const struct observe_counters *counters = observer_counters(o);
 	uint64_t skipped;
 
 	observer_end_input(o);
-	ring_drain(recording->ring);
+	ring_drain(kept->ring);
 	skipped = counters->loopback_duplicates + counters->lower_duplicates;
-	if (recording->frames > counters->frames || recording->frames + skipped < counters->frames)
-		fail_msg("%s: %lu frames of %lu are recorded", capture.name, recording->frames,
-			 (unsigned long)counters->frames);
-	ring_free(recording->ring);
+	if (kept->frames > counters->frames || kept->frames + skipped < counters->frames)
+		fail_msg("%s: %lu frames of %lu are kept", capture.name, kept->frames, (unsigned long)counters->frames);
+	ring_free(kept->ring);
 }
 
 static void
-compare_recordings(const struct recording *a, const struct recording *b)
+compare_kept(const struct kept_frames *a, const struct kept_frames *b)
 {
 	if (a->frames != b->frames || a->notes != b->notes)
 		fail_msg("%s: %lu and %lu frames, %lu and %lu notes", capture.name, a->frames, b->frames, a->notes,
 			 b->notes);
 	if (a->digest != b->digest)
-		fail_msg("%s: other recordings", capture.name);
+		fail_msg("%s: other frames are kept", capture.name);
 	capture.notes += a->notes;
 }
 
@@ -322,7 +321,7 @@ struct variant {
 	enum keeping records;
 };
 
-/* The observers before UNTRACED have no recording: with one, each frame is reported to it. */
+/* The observers before UNTRACED have no ring: with one, each frame is reported to it. */
 enum tracing { ALONE, ALONE_COMES_AND_GOES, UNTRACED, COMES_AND_GOES, SCREENED, FORMULAS_TRACED, TRACED };
 
 static void
@@ -337,7 +336,7 @@ start_reports(struct observer *o, const struct variant *variant, struct reports 
 static struct observer *
 observe(const struct variant *variant, const struct config *config, struct local_addrs *local_addrs,
 	struct lower_dedup *dedup, enum tracing tracing, struct listener *listener, struct reports *reports,
-	struct recording *recording)
+	struct kept_frames *kept)
 {
 	static const struct emitter_listener receiver = {
 	    .fire = on_firing, .poll = on_poll, .rejects = on_screening, .count_rejected = on_rejection};
@@ -353,7 +352,7 @@ observe(const struct variant *variant, const struct config *config, struct local
 		observer_set_lower_dedup(o, dedup);
 	start_reports(o, variant, reports);
 	if (tracing >= UNTRACED)
-		start_recording(recording, o, config);
+		start_keeping(kept, o, config);
 	for (unsigned at = 0; at < capture.count; at += count) {
 		bool traced = tracing >= FORMULAS_TRACED;
 
@@ -405,14 +404,14 @@ observe_seven_times(const struct variant *variant, struct lower_dedup *dedup)
 	struct listener listeners[TRACED + 1] = {0};
 	struct observer *observers[TRACED + 1];
 	struct reports reports[TRACED + 1] = {0};
-	struct recording recordings[TRACED + 1] = {0};
+	struct kept_frames kept[TRACED + 1] = {0};
 
 	assert_non_null(local_addrs);
 	config.flow_limits.flows = variant->flows;
 	config.active_records_ns = variant->records == NO_RECORDS ? 0 : SECOND;
 	for (unsigned i = ALONE; i <= TRACED; i++)
 		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i],
-				       &reports[i], &recordings[i]);
+				       &reports[i], &kept[i]);
 
 	compare_listeners(&listeners[SCREENED], &listeners[FORMULAS_TRACED]);
 	capture.rejected += listeners[SCREENED].rejected;
@@ -429,13 +428,13 @@ observe_seven_times(const struct variant *variant, struct lower_dedup *dedup)
 	}
 	for (unsigned i = ALONE; i <= TRACED; i++) {
 		if (i >= UNTRACED)
-			end_recording(&recordings[i], observers[i]);
+			end_keeping(&kept[i], observers[i]);
 		observer_free(observers[i]);
 	}
 	for (unsigned i = ALONE; i < TRACED; i++)
 		compare_reports(&reports[i], &reports[TRACED]);
 	for (unsigned i = UNTRACED; i < TRACED; i++)
-		compare_recordings(&recordings[i], &recordings[TRACED]);
+		compare_kept(&kept[i], &kept[TRACED]);
 	for (unsigned reason = 0; reason < RECORD_REASON_COUNT; reason++)
 		capture.reports[reason] += reports[TRACED].count[reason];
 	local_addrs_free(local_addrs);

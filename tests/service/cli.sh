@@ -227,7 +227,7 @@ summary -r "$top/tests/captures/gre-two-link-types.pcapng"
 is "interfaces of different link types and snapshot lengths" "$(counter frames) $(counter capture.damaged)" "7 0"
 
 head -c 4000 "$file" >"$tmp/cut.pcap"
-complains "cut in a record" 2 "ends unexpectedly or is damaged at record 53, byte 4000: .*everything before was observed" -r "$tmp/cut.pcap"
+complains "cut in a record" 2 "ends unexpectedly or is damaged at frame 53, byte 4000: .*everything before was observed" -r "$tmp/cut.pcap"
 summary -r "$tmp/cut.pcap"
 is "cut in a record: the records before it" "$(counter frames) $(counter capture.damaged)" "52 1"
 summary -r "$tmp/cut.pcap" -r "$file"
@@ -267,8 +267,8 @@ done
 "$netobsd" -r "$file" --summary 2>&-
 is "standard error is closed: --summary" $? 1
 for path in /dev/fd/6 /proc/self/fd/6; do
-	"$netobsd" -r "$file" --record "udp-send=$path" 6>"$tmp/six" 2>"$tmp/err"
-	is "an inherited descriptor, --record: $path" "$? $("$netobsd" -r "$tmp/six" --print=udp-send | wc -l)" \
+	"$netobsd" -r "$file" --write "udp-send=$path" 6>"$tmp/six" 2>"$tmp/err"
+	is "an inherited descriptor, --write: $path" "$? $("$netobsd" -r "$tmp/six" --print=udp-send | wc -l)" \
 		"0 $("$netobsd" -r "$file" --print=udp-send | wc -l)"
 done
 

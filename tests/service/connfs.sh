@@ -170,10 +170,10 @@ without_frames() {
 }
 wait_for without_frames
 for file in history capture.pcapng; do
-	fails "without a flight recorder $file has no data" "No data available" cat "$root"/by-port/7002/*/$file
+	fails "without a flight memory $file has no data" "No data available" cat "$root"/by-port/7002/*/$file
 done
 
-# A small flight recorder overwrites the packet of a stream.
+# A small flight memory overwrites the packet of a stream.
 stop
 start --all-owners --udp-idle=3600 --flight-memory=1M
 traffic udp overwritten 7006 1 10

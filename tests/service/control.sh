@@ -31,12 +31,12 @@ ctl status >"$tmp/status"
 "$ctl" -s "$socket" statsu >"$tmp/out" 2>&1
 check "a misspelt command is answered with the nearest one" \
 	grep -q '^netobsctl: unknown command (did you mean status?); commands are' "$tmp/out"
-check "and with all, also those of netobsctl itself" grep -q ', connection, top, .*, write, record$' "$tmp/out"
+check "and with all, also those of netobsctl itself" grep -q ', connection, top, .*, write$' "$tmp/out"
 check "but no request that another command makes" [ "$(grep -c closed "$tmp/out")" -eq 0 ]
 check "status: version and pid" grep -q "^netobsd [0-9.]*, pid " "$tmp/status"
 check "status: how to attach" grep -qE "usdt:/proc/[0-9]+/exe:netobs:tcp__state__change" "$tmp/status"
 check "status: enabled probes" grep -qE "^probes +1 of [0-9]+ enabled" "$tmp/status"
-is "status: no recorder" "$(grep -c '^recorder' "$tmp/status")" 0
+is "status: no flight memory" "$(grep -c '^flight' "$tmp/status")" 0
 check "status: inode" grep -q "inode $(stat -c %i "$netobsd")," "$tmp/status"
 if have readelf; then
 	check "status: build id" grep -q "$(readelf -n "$netobsd" | awk '/Build ID:/ { print $3 }')" "$tmp/status"
@@ -73,6 +73,8 @@ done <"$tmp/requests" 3<"$tmp/replies"
 ctl connection 4000000000 2>"$tmp/message"
 is "a connection that is not there" "$?:$(cat "$tmp/message")" "1:netobsctl: there is no connection 4000000000"
 is "oversize" "$(head -c 100000 /dev/zero | tr '\0' a | python3 "$client" raw "$socket")" \
+	"error the request is longer than 65536 bytes"
+is "oversize, but for a filter" "$({ head -c 5000 /dev/zero | tr '\0' a && echo; } | python3 "$client" raw "$socket")" \
 	"error the request is longer than 4096 bytes"
 is "garbage" "$(printf '\377\1\2status\n' | python3 "$client" raw "$socket")" "error the request is not plain text"
 is "many words" "$(yes a | head -n 100 | paste -s -d ' ' | python3 "$client" raw "$socket")" \

@@ -14,9 +14,9 @@ listed() {
 	[ "$(ctl connections --json state=established port "$1" | wc -l)" -eq 1 ]
 }
 
-# recorded: whether the recorder has frames
-recorded() {
-	ctl status | grep -qE "^recorder +8 MiB, [0-9.]+ s, [1-9][0-9]* frames$"
+# kept: whether the flight memory has frames
+kept() {
+	ctl status | grep -qE "^flight +8 MiB, [0-9.]+ s, [1-9][0-9]* frames$"
 }
 
 # settled CID: whether the reply does not wait for the processes any more; it waits a second at most
@@ -89,9 +89,9 @@ stop
 start --all-owners --workers 2 --flight-memory 8M
 own 7007
 is "connection: the process, with two workers" "$(ctl connection "$cid" | grep -c "^  process  *$owner (")" 2
-check "status: the recorder" wait_for recorded
-check "status: the recorder, as JSON" eval 'ctl status --json | grep -q "\"recorder_memory\":8388608,\"recorder_span_us\":"'
-check "the memory of the recorder is logged" grep -qE "process lookups, [0-9]+ MiB for the flight recorder$" "$tmp/err"
+check "status: the flight memory" wait_for kept
+check "status: the flight memory, as JSON" eval 'ctl status --json | grep -q "\"flight_memory\":8388608,\"flight_span_us\":"'
+check "the flight memory is logged" grep -qE "process lookups, [0-9]+ MiB for the flight memory$" "$tmp/err"
 let_go
 stop
 

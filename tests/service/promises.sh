@@ -47,8 +47,8 @@ feeds() {
 	reached feed.now "$1"
 }
 
-# recorded: whether a capture file is complete
-recorded() {
+# is_written: whether a capture file is complete
+is_written() {
 	[ -n "$(find "$tmp/files" -name '[!.]*.pcapng')" ]
 }
 
@@ -96,8 +96,8 @@ check "counters: each segment once" wait_for counts_segments
 "$ctl" -s "$socket" stream --json --fields probe,ip_saddr,tcp_sport tcp-connect-refused,no-server >"$tmp/stream" &
 reader=$!
 mkdir "$tmp/files"
-"$ctl" -s "$socket" record --on no-server -d "$tmp/files" --after 0s 2>"$tmp/record.err" &
-recorder=$!
+"$ctl" -s "$socket" write --on no-server --dir "$tmp/files" --after 0s 2>"$tmp/write.err" &
+write_on=$!
 mkdir "$tmp/lines"
 "$ctl" -s "$socket" stream --dir "$tmp/lines" --rotate 1h tcp-connect-refused &
 writer=$!
@@ -108,17 +108,17 @@ is "stream: the chosen fields" "$(sort "$tmp/stream")" '{"probe":"no-server","ip
 {"probe":"tcp-connect-refused","ip_saddr":"127.0.0.1","tcp_sport":7002}'
 is "probes: one that is streamed is enabled, by each stream, and has fired" "$(ctl probes --json | grep '"tcp-connect-refused"')" \
 	'{"probe":"tcp-connect-refused","enabled":2,"fired":1}'
-check "record: a capture of the connection that was refused" wait_for recorded
-kill "$reader" "$recorder" "$writer"
+check "write --on: a capture of the connection that was refused" wait_for is_written
+kill "$reader" "$write_on" "$writer"
 wait "$reader"
 is "stream: SIGTERM has status 0" $? 0
 wait "$writer"
 is "stream --dir: SIGTERM has status 0" $? 0
 is "stream --dir: a zstd file with the line" "$(zstd -qdc "$tmp/lines"/*.jsonl.zst | grep -c '^{"probe":"tcp-connect-refused",.*}$')" 1
-wait "$recorder"
-is "record: SIGTERM has status 0" $? 0
+wait "$write_on"
+is "write --on: SIGTERM has status 0" $? 0
 file=$(find "$tmp/files" -name '*-no-server-*.pcapng')
-is "record: with its SYN and its RST, and nothing else" "$("$netobsd" -r "$file" --view monitor --print=tcp-receive \
+is "write --on: with its SYN and its RST, and nothing else" "$("$netobsd" -r "$file" --view monitor --print=tcp-receive \
 	--print-fields tcp_flagstr | paste -s -d ' ')" "SYN RST|ACK"
 ctl write -w "$tmp/open.pcapng" --cid "$cid" 2>"$tmp/write.err"
 "$netobsd" -r "$tmp/open.pcapng" --view monitor --print=connection-end \

@@ -15,7 +15,7 @@ sanitizers_tests += \
 	%D%/control.sh \
 	%D%/formula_names.sh \
 	%D%/formulas.sh \
-	%D%/record.sh \
+	%D%/write_on.sh \
 	%D%/stream.sh
 
 # The rest at length, with programs that check does not install (promtool, tcpdump, tmux), tracers, and what needs seconds.
@@ -32,7 +32,7 @@ all_tests += \
 	%D%/places.sh \
 	%D%/processes.sh \
 	%D%/rates.sh \
-	%D%/record_live.sh \
+	%D%/write_on_live.sh \
 	%D%/terminal.sh \
 	%D%/top.sh \
 	%D%/unit_limits.sh
@@ -41,7 +41,7 @@ all_tests += \
 all_sanitizers_tests += \
 	%D%/clients.sh \
 	%D%/connfs.sh \
-	%D%/record_files.sh \
+	%D%/write_on_files.sh \
 	%D%/slow_output.sh \
 	%D%/stream_files.sh \
 	%D%/stream_readers.sh \

@@ -74,7 +74,7 @@ is "standard error that is no terminal gets no progress" "$(sed 's/;.*//' "$tmp/
 no_progress dumb "a terminal that cannot erase a line gets nothing"
 progresses cut "a damaged file shows its progress"
 is "a message has a line of its own" \
-	"$(grep -c '^netobsd: .* is damaged at record 100, .*everything before was observed$' "$tmp/cut.shown")" 1
+	"$(grep -c '^netobsd: .* is damaged at frame 100, .*everything before was observed$' "$tmp/cut.shown")" 1
 is "so has the summary" "$(sed -n 1p "$tmp/summary.shown")" "frames 100"
 
 begin=$(date +%s%N)

@@ -174,7 +174,7 @@ sees "netobsd has gone away" 'no netobsd is listening there'
 sees "nothing is shown that is not known" '^0 connections'
 start --all-owners
 sees "netobsd is back" '^3 connections .* out [1-9]'
-sees "with processes, without a tracer and a flight recorder" '^established .* python3'
+sees "with processes, without a tracer and a flight memory" '^established .* python3'
 mkfifo "$tmp/hold"
 ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7009 <"$tmp/hold" &
 hostile=$!

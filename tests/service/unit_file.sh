@@ -36,28 +36,28 @@ has_setting MemoryDenyWriteExecute=yes
 has_setting LimitCORE=0
 has_setting "SystemCallFilter=capset landlock_create_ruleset landlock_add_rule landlock_restrict_self"
 
-# ------------------------------------------------------------------------------------------------------ the recorder
+# ------------------------------------------------------------------------------------------------------ write --on
 
-recorder=$build/conf/netobs-record@.service
+write_on=$build/conf/netobs-write@.service
 # 10 is an exposure of 1.0.
-if systemd-analyze security --offline=true --threshold=10 --no-pager "$recorder" >"$tmp/exposure" 2>&1; then
-	ok "the recorder: exposure, limit 1.0"
+if systemd-analyze security --offline=true --threshold=10 --no-pager "$write_on" >"$tmp/exposure" 2>&1; then
+	ok "write --on: exposure, limit 1.0"
 	note "$(grep 'exposure level' "$tmp/exposure")"
 else
-	not_ok "the recorder: exposure, limit 1.0" "$tmp/exposure"
+	not_ok "write --on: exposure, limit 1.0" "$tmp/exposure"
 fi
-sed -e '/^Documentation=/d' -e 's|^\(Exec[A-Za-z]*\)=[^ ]*/netobsctl|\1=/bin/true|' "$recorder" >"$tmp/netobs-record@.service"
-ln -s "netobs-record@.service" "$tmp/netobs-record@slow-handshake.service"
-SYSTEMD_UNIT_PATH=$tmp: systemd-analyze verify --recursive-errors=no "$tmp/netobs-record@slow-handshake.service" >"$tmp/out" 2>&1
-is "the recorder: systemd reads the unit without a warning" "$? $(grep -v -e 'Failed to connect' "$tmp/out")" "0 "
+sed -e '/^Documentation=/d' -e 's|^\(Exec[A-Za-z]*\)=[^ ]*/netobsctl|\1=/bin/true|' "$write_on" >"$tmp/netobs-write@.service"
+ln -s "netobs-write@.service" "$tmp/netobs-write@slow-handshake.service"
+SYSTEMD_UNIT_PATH=$tmp: systemd-analyze verify --recursive-errors=no "$tmp/netobs-write@slow-handshake.service" >"$tmp/out" 2>&1
+is "write --on: systemd reads the unit without a warning" "$? $(grep -v -e 'Failed to connect' "$tmp/out")" "0 "
 for setting in User=netobs CapabilityBoundingSet= RestrictAddressFamilies=AF_UNIX PrivateNetwork=yes ProtectSystem=strict \
-	StateDirectory=netobs/record/%i BindsTo=netobs.service After=netobs.service Restart=always KillMode=mixed; do
-	check "the recorder has $setting" grep -qx "$setting" "$recorder"
+	StateDirectory=netobs/write/%i BindsTo=netobs.service After=netobs.service Restart=always KillMode=mixed; do
+	check "write --on has $setting" grep -qx "$setting" "$write_on"
 done
-is "the recorder can write no other directory" "$(grep -cE '^(ReadWrite|Runtime|Cache|Logs|Configuration|Ambient)' "$recorder")" 0
+is "write --on can write no other directory" "$(grep -cE '^(ReadWrite|Runtime|Cache|Logs|Configuration|Ambient)' "$write_on")" 0
 # shellcheck disable=SC2016 # systemd expands the variable
-is "the recorder: its command" "$(sed -n 's|^ExecStart=/[^ ]*/||p' "$recorder")" \
-	'netobsctl record --on %i -d /var/lib/netobs/record/%i $RECORD_OPTIONS'
+is "write --on: its command" "$(sed -n 's|^ExecStart=/[^ ]*/||p' "$write_on")" \
+	'netobsctl write --on %i --dir /var/lib/netobs/write/%i $WRITE_OPTIONS'
 
 # ----------------------------------------------------------------------------------------------------------- reload
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Where a setting of the installed unit is the reason that netobsd or the recorder fails, the message names the setting and
+# Where a setting of the installed unit is the reason that netobsd or write --on fails, the message names the setting and
 # the section of the manual; where it is not, the message does not.  systemd's part is imitated: its filters by
 # unit_filter.py, its directories by mounts, and its packet filter by a route.
 # shellcheck source=tests/lib/tap.sh
@@ -31,7 +31,7 @@ done
 [ -n "$python" ] || skip_all "no python3 that every user may run, or no libseccomp"
 
 copy=$(private_netobsd) || exit 99
-cp -- "$unit" "$tmp/shipped.service" && cp -- "$build/conf/netobs-record@.service" "$tmp/recorder.service" &&
+cp -- "$unit" "$tmp/shipped.service" && cp -- "$build/conf/netobs-write@.service" "$tmp/write.service" &&
 	cp -- "$top/tests/service/unit_filter.py" "$build/netobsctl" "$tmp" || exit 99
 sed 's/^RestrictAddressFamilies=.*/& AF_INET AF_INET6/' "$unit" >"$tmp/families.service"
 chmod 755 "$tmp" "$tmp/netobsctl" && chmod 644 "$tmp"/*.service "$tmp/unit_filter.py"
@@ -139,8 +139,8 @@ refused "a capture below /home" "cannot read /home/a/file.pcap: $no_home" -r /ho
 refused "a configuration below /home" "cannot read /home/a/netobs.conf: $no_home" -c /home/a/netobs.conf
 refused "an output that is no file of the unit" "cannot write records to /none/records: No such file or directory" \
 	-i lo --records=/none/records
-(in_unit recorder "$tmp/netobsctl" -s "$tmp/run/control" record --on tcp-send -d "$tmp/fixed") 2>"$tmp/err"
-is "the recorder where its unit may not write" "$? $(cat "$tmp/err")" "3 netobsctl: $tmp/fixed: $read_only"
+(in_unit write "$tmp/netobsctl" -s "$tmp/run/control" write --on tcp-send --dir "$tmp/fixed") 2>"$tmp/err"
+is "write --on where its unit may not write" "$? $(cat "$tmp/err")" "3 netobsctl: $tmp/fixed: $read_only"
 
 # -------------------------------------------------------------------------------------------------------------- users
 

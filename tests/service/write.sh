@@ -90,10 +90,10 @@ wait "$holder"
 
 # --------------------------------------------------------------------------------------------------------- refusals
 
-check "an unknown connection" fails "no frame of connection 4711 is in the flight recorder" --cid 4711
+check "an unknown connection" fails "no frame of connection 4711 is in the flight memory" --cid 4711
 check "a filter with an error" fails "bad filter for link type EN10MB: .*syntax error" port
-check "a filter with a name" fails '"localhost" is not known: netobsd looks up no names' host localhost
-check "a filter with a loop" fails '"protochain" is not known' ip6 protochain 6
+check "a filter with a name that is unknown" fails 'unknown port' port no-such-service
+check "a filter with a loop" fails 'netobsd does not follow "protochain"' ip6 protochain 6
 check "a format" fails "the format is pcapng, pcap or snoop" --format erf
 ctl write -w "$tmp/refused" --format erf 2>"$tmp/refused.err"
 is "a format that does not exist: the error alone" "$(wc -l <"$tmp/refused.err")" 1
@@ -197,7 +197,7 @@ is "another user may not write captures" "$?:$(wc -c <"$tmp/other"):$(cat "$tmp/
 stop
 
 start --flight-memory=0
-check "without a flight recorder the error names the option" fails "start netobsd with --flight-memory=SIZE"
+check "without a flight memory the error names the option" fails "start netobsd with --flight-memory=SIZE"
 stop
 
 tap_done

@@ -31,25 +31,25 @@ is "no maintainer script prints" "$(printing_scripts)" ""
 root=$tmp/root links=$tmp/root/etc/systemd/system
 : >"$tmp/unit"
 for directory in netobs.service.wants netobs.service.requires multi-user.target.wants multi-user.target.requires \
-	netobs-record@drop-in.service.d; do
+	netobs-write@drop-in.service.d; do
 	mkdir -p "$links/$directory" || exit 99
 done
-mkdir -p "$root/run/systemd/system/netobs.service.wants" "$root/var/lib/netobs/record/resets" "$root/var/log/netobs" || exit 99
+mkdir -p "$root/run/systemd/system/netobs.service.wants" "$root/var/lib/netobs/write/resets" "$root/var/log/netobs" || exit 99
 link_unit() {
 	ln -s "$1" "$2" || exit 99
 }
-absent=$tmp/absent/netobs-record@.service
-link_unit "$absent" "$links/netobs.service.wants/netobs-record@resets.service"
-link_unit "$absent" "$links/netobs.service.wants/netobs-record@two words.service"
-link_unit "$absent" "$links/netobs.service.requires/netobs-record@large.service"
-link_unit "$absent" "$links/multi-user.target.requires/netobs-record@large.service"
-link_unit "$absent" "$root/run/systemd/system/netobs.service.wants/netobs-record@resets.service"
+absent=$tmp/absent/netobs-write@.service
+link_unit "$absent" "$links/netobs.service.wants/netobs-write@resets.service"
+link_unit "$absent" "$links/netobs.service.wants/netobs-write@two words.service"
+link_unit "$absent" "$links/netobs.service.requires/netobs-write@large.service"
+link_unit "$absent" "$links/multi-user.target.requires/netobs-write@large.service"
+link_unit "$absent" "$root/run/systemd/system/netobs.service.wants/netobs-write@resets.service"
 link_unit "$tmp/absent/netobs.service" "$links/multi-user.target.wants/netobs.service"
 link_unit "$tmp/absent/other.service" "$links/multi-user.target.wants/other.service"
-link_unit "$tmp/unit" "$links/netobs.service.wants/netobs-record@own.service"
-link_unit /dev/null "$links/netobs-record@masked.service"
-: >"$links/netobs-record@drop-in.service.d/override.conf"
-: >"$root/var/lib/netobs/record/resets/1.pcapng"
+link_unit "$tmp/unit" "$links/netobs.service.wants/netobs-write@own.service"
+link_unit /dev/null "$links/netobs-write@masked.service"
+: >"$links/netobs-write@drop-in.service.d/override.conf"
+: >"$root/var/lib/netobs/write/resets/1.pcapng"
 : >"$root/var/log/netobs/records"
 (cd "$root" && find . ! -type d | sort) >"$tmp/before"
 check "remove" env DPKG_ROOT="$root" sh debian/netobs.postrm remove
@@ -57,9 +57,9 @@ is "remove leaves all" "$(cd "$root" && find . ! -type d | sort)" "$(cat "$tmp/b
 check "purge" env DPKG_ROOT="$root" sh debian/netobs.postrm purge
 is "purge leaves what is the administrator's" "$(cd "$root" && find . ! -type d | sort)" \
 	"./etc/systemd/system/multi-user.target.wants/other.service
-./etc/systemd/system/netobs-record@drop-in.service.d/override.conf
-./etc/systemd/system/netobs-record@masked.service
-./etc/systemd/system/netobs.service.wants/netobs-record@own.service"
+./etc/systemd/system/netobs-write@drop-in.service.d/override.conf
+./etc/systemd/system/netobs-write@masked.service
+./etc/systemd/system/netobs.service.wants/netobs-write@own.service"
 is "purge leaves no empty directory" "$(cd "$root" && find ./*/systemd ./*/*/netobs -type d -empty 2>/dev/null | grep netobs)" ""
 check "a second purge" env DPKG_ROOT="$root" sh debian/netobs.postrm purge
 rm -r "$root"

@@ -14,7 +14,8 @@ unit_tests += \
 	%D%/test_connfs_closed \
 	%D%/test_connfs_tree \
 	%D%/test_history \
-	%D%/test_top_screen
+	%D%/test_top_screen \
+	%D%/test_write_filter
 %C%_test_complete_file_SOURCES = %D%/test_complete_file.c tools/complete_file.c tools/complete_file.h
 %C%_test_connfs_closed_SOURCES = %D%/test_connfs_closed.c tools/connfs/connfs_closed.c tools/connfs/connfs_closed.h \
 	tools/json_reader.c tools/json_reader.h
@@ -26,4 +27,7 @@ unit_tests += \
 %C%_test_history_LDADD = libhistory.a $(LDADD)
 %C%_test_top_screen_SOURCES = %D%/test_top_screen.c tools/control_client.c tools/json_reader.c tools/connections/connection_list.c \
 	tools/connections/top_screen.c tools/connections/top_screen.h
+%C%_test_write_filter_SOURCES = %D%/test_write_filter.c tools/control_client.c tools/json_reader.c \
+	tools/write_filter.c tools/write_filter.h
+%C%_test_write_filter_LDADD = $(LDADD) $(JANSSON_LIBS)
 %C%_test_top_screen_LDADD = $(LDADD) $(JANSSON_LIBS) $(NCURSES_LIBS)

@@ -97,7 +97,7 @@ program=$(private_netobsd) || exit 99
 # The programs of the recipes, whose process ids are kept.
 cat >"$tmp/bin/netobsctl" <<-EOF
 	#!/bin/sh
-	[ "\$1" != record ] || echo "\$\$" >"$tmp/record.pid"
+	[ "\$1 \$2" != "write --on" ] || echo "\$\$" >"$tmp/write_on.pid"
 	exec "$build/netobsctl" -s "$socket" "\$@"
 EOF
 cat >"$tmp/bin/bpftrace" <<-EOF
@@ -140,7 +140,7 @@ has_file() {
 	find "$packets" -name "$1" | grep -q .
 }
 
-# is_traced: whether bpftrace is attached to the formula; its recipe has waited for netobsctl record
+# is_traced: whether bpftrace is attached to the formula; its recipe has waited for netobsctl write --on
 is_traced() {
 	"$tmp/bin/netobsctl" formulas web-refused --json | grep -q '"traced":true'
 }
@@ -167,14 +167,14 @@ is "the match is a comment" "$(tshark -r "$written" -T fields -e frame.comment 2
 is "one file" "$(find "$packets" -type f | wc -l)" 1
 end_tracer
 
-# end_record: ends netobsctl record
-end_record() {
-	recorder=$(cat "$tmp/record.pid") || return
-	kill -TERM "$recorder"
-	wait_while "$recorder" false
-	rm "$tmp/record.pid"
+# end_write_on: ends netobsctl write --on
+end_write_on() {
+	write_on=$(cat "$tmp/write_on.pid") || return
+	kill -TERM "$write_on"
+	wait_while "$write_on" false
+	rm "$tmp/write_on.pid"
 }
-end_record
+end_write_on
 
 # An accepted connection is the slowest so far.
 run 3
@@ -196,7 +196,7 @@ run 2
 wait "$others"
 is "before dtrace of recipe 2: the directory exists and the formula is streamed" "$(tail -n 2 "$tmp/printed" | paste -s -d ' ' -)" \
 	'directory "streamed":true'
-end_record
+end_write_on
 run 4
 wait "$others"
 is "before dtrace of recipe 4: the directory exists" "$(sed -n 1p "$tmp/printed")" directory

@@ -234,7 +234,7 @@ top_write(struct top *top)
 	if (write_client_run(&request, &written, top->message, sizeof top->message))
 		snprintf(top->message, sizeof top->message, "%s: %llu frames, %llu bytes%s", path,
 			 (unsigned long long)written.frames, (unsigned long long)written.bytes,
-			 written.cut ? "; earlier frames are not in the flight recorder any more" : "");
+			 written.cut ? "; earlier frames are not in the flight memory any more" : "");
 }
 
 /* Shows the packets of the selected connection up to now, and of them the last ones. */

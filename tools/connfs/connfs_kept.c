@@ -14,7 +14,7 @@ connfs_kept_request(const char *socket, struct connfs_kept *kept)
 	json_t *lines = json_read_reply(socket, "status --json\n", STATUS_MAX, error, sizeof error);
 	const json_t *status = json_array_get(lines, 0);
 	bool known = json_read_unsigned(status, "max_closed_connections", &closed) &&
-		     json_read_unsigned(status, "recorder_memory", &frames);
+		     json_read_unsigned(status, "flight_memory", &frames);
 
 	if (known)
 		*kept = (struct connfs_kept){.closed = closed > 0, .frames = frames > 0};

@@ -77,11 +77,12 @@ enum history_result {
 	HISTORY_DAMAGED, /* the capture is damaged, or could not be read */
 	HISTORY_FAILED,	 /* no process could be started, or it has not come to its end in time */
 	HISTORY_UNCONFINED, /* no process could be confined: its user, its system calls, its files */
+	HISTORY_RESULTS
 };
 
 /* Observes a capture, an open regular file at its beginning, in a process of its own that is confined like netobsd in a
- * replay, and passes the rows of the connection to `take`.  The process takes at most HISTORY_SECONDS, by the clock; what
- * it writes is validated. */
+ * replay, and passes the rows of the connection to `take`.  The process takes at most HISTORY_SECONDS, by the clock;
+ * what it writes is validated. */
 enum history_result history_read_capture(int fd, const struct history_ends *ends, history_take *take, void *context);
 
 #define HISTORY_SECONDS 120

@@ -44,7 +44,7 @@ struct history_request {
 	const char *address[2], *port[2]; /* of the ends, the one at the left first */
 };
 
-/* Pulls the packets of a connection from the flight recorder of a running netobsd, and writes their ladder into `text`,
+/* Pulls the packets of a connection from the flight memory of a running netobsd, and writes their ladder into `text`,
  * which has HISTORY_TEXT_MAX bytes.  False with `error`, and errno: 0 if netobsd rejects the request, for example
  * because it keeps no frames, ENODATA if it has none of this connection, EIO on another failure; else `error` is
  * empty. */

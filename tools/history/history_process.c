@@ -176,14 +176,14 @@ history_read_rows(int pipe, char *bytes, size_t *used, size_t size, uint64_t dea
 	return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Passes on the rows.  False if the process has come to its end, or what it writes is not valid; then `result` is set. */
+/* Passes on the rows.  False if the process has come to its end, as `result` says, or what it writes is not valid. */
 static bool
 history_pass_rows(const struct history_row *rows, size_t count, history_take *take, void *context,
 		  enum history_result *result)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].kind == HISTORY_END)
-			*result = rows[i].end <= HISTORY_UNCONFINED ? (enum history_result)rows[i].end : HISTORY_FAILED;
+			*result = rows[i].end < HISTORY_RESULTS ? (enum history_result)rows[i].end : HISTORY_FAILED;
 		if (rows[i].kind == HISTORY_END || !history_row_is_valid(&rows[i]))
 			return false;
 		take(context, &rows[i]);

@@ -39,20 +39,19 @@ history_read(const struct history_request *request, char *text, char *error, siz
 	if (result != HISTORY_READ) {
 		snprintf(error, size, "the packets of connection %llu %s", (unsigned long long)request->cid,
 			 result == HISTORY_DAMAGED	? "cannot be read"
-			 : result == HISTORY_UNCONFINED ? "are not observed: the process cannot be confined (netobsd(8), "
-							  "PRIVILEGES)"
+			 : result == HISTORY_UNCONFINED ? "are not observed: the process for that cannot be confined"
 							: "could not be observed");
 		return history_fail(EIO);
 	}
 	error[0] = '\0';
 	if (ladder.used == 0) {
-		snprintf(error, size, "the flight recorder has no packets of connection %llu",
+		snprintf(error, size, "the flight memory has no packets of connection %llu",
 			 (unsigned long long)request->cid);
 		return history_fail(ENODATA);
 	}
 	if (ladder.cut || written.cut)
 		snprintf(text + ladder.used, HISTORY_LAST_LINE, "%s\n",
-			 written.cut ? "Earlier packets are not in the flight recorder any more."
+			 written.cut ? "Earlier packets are not in the flight memory any more."
 				     : "Earlier packets are not shown.");
 	return true;
 }

@@ -123,7 +123,7 @@ report_add_option(struct report_request *request, char *option)
 {
 	static const char *const own[] = {
 	    "read", "interface", "pace", "split", "write", "wait-", "on-demand", "view", "print", "format",
-	    "list-probes", "record", "engine", "summary", "check-config", "install-formulas", "help", "version",
+	    "list-probes", "write", "engine", "summary", "check-config", "install-formulas", "help", "version",
 	};
 
 	if (strncmp(option, "--", 2) != 0)

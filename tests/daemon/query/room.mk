@@ -3,5 +3,5 @@
 unit_tests += \
 	%D%/test_control_reply_owner \
 	%D%/test_control_request \
-	%D%/test_frame_filter \
+	%D%/test_frame_programs \
 	%D%/test_server

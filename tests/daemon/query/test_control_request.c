@@ -201,9 +201,10 @@ test_write(void **state)
 {
 	static const char *const bad[] = {"write --format=erf", "write --format", "write --cid=0", "write --cid=x",
 					  "write --last=0s", "write --last=10", "write --last=3153600001s",
-					  "write --last=s", "write --cid=1 --last=1s", "write --x tcp", "write --"};
+					  "write --last=s", "write --cid=1 --last=1s", "write --x tcp",
+					  "write --link-types=1", "write --"};
 	struct control_request request;
-	char line[4097] = "  write --format=snoop --last=500ms  tcp port 80 and not host 192.0.2.1 or ip6[6:2] = 0x6";
+	char line[4097] = "  write --format=snoop --last=500ms  1 2,48 0 0 9,6 0 0 262144";
 	char why[256];
 
 	(void)state;
@@ -211,14 +212,17 @@ test_write(void **state)
 	assert_int_equal(request.command, REQUEST_WRITE);
 	assert_int_equal(request.format, CAPTURE_SNOOP);
 	assert_int_equal(request.last_ns, 500000000);
-	assert_string_equal(request.packet_filter, "tcp port 80 and not host 192.0.2.1 or ip6[6:2] = 0x6");
+	assert_string_equal(request.programs, "1 2,48 0 0 9,6 0 0 262144");
 	assert_true(parse("write", &request, why));
 	assert_int_equal(request.command, REQUEST_WRITE);
-	assert_null(request.packet_filter);
+	assert_null(request.programs);
 	assert_true(parse("write --cid=42 --json", &request, why));
 	assert_int_equal(request.cid, 42);
 	assert_int_equal(request.format, CAPTURE_PCAPNG);
-	assert_null(request.packet_filter);
+	assert_null(request.programs);
+	assert_false(request.link_types);
+	assert_true(parse("write --link-types", &request, why));
+	assert_true(request.link_types);
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		assert_false(parse(bad[i], &request, why));
 }

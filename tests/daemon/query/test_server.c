@@ -106,6 +106,7 @@ error_reply(enum server_error error)
 }
 
 static const struct server_ops ops = {.name = "test",
+				      .request_max = SERVER_REQUEST_MAX,
 				      .request_length = request_length,
 				      .handle_request = handle_request,
 				      .write_reply = write_reply,

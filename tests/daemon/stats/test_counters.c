@@ -23,8 +23,8 @@ static const size_t hidden[] = {
     POSITION(observed.retransmissions[RETRANSMIT_NONE]),
     POSITION(flows.longest_probe),
     POSITION(states.sctp_seen),
-    POSITION(recorder.oldest), /* recorder_span_us is the time between these */
-    POSITION(recorder.newest),
+    POSITION(flight.oldest), /* flight_span_us is the time between these */
+    POSITION(flight.newest),
     POSITION(closed.latest_lost), /* only a reply about ended connections needs it */
 };
 

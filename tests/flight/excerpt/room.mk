@@ -4,8 +4,8 @@ unit_tests += \
 	%D%/test_excerpt_index
 
 check_tests += \
-	%D%/record.sh
+	%D%/write.sh
 
 # The body of the comparisons with tshark.
 all_tests += \
-	%D%/record_tshark.sh
+	%D%/write_tshark.sh

@@ -203,25 +203,25 @@ systemctl start netobs
 
 # ----------------------------------------------------------------------------------------------------- remove and purge
 
-# A recorder that is enabled, by the service and by another unit; what netobsd has written; and a drop-in, which is the
+# A write --on that is enabled, by the service and by another unit; what netobsd has written; and a drop-in, which is the
 # administrator's.
-drop_in=/etc/systemd/system/netobs-record@resets.service.d
-check "a recorder is enabled" systemctl enable netobs-record@resets
-check "a recorder is required by a target" systemctl add-requires multi-user.target netobs-record@resets
+drop_in=/etc/systemd/system/netobs-write@resets.service.d
+check "a write --on is enabled" systemctl enable netobs-write@resets
+check "a write --on is required by a target" systemctl add-requires multi-user.target netobs-write@resets
 mkdir -p "$drop_in" /var/log/netobs
-printf '[Service]\nEnvironment="RECORD_OPTIONS=--max-files 10"\n' >"$drop_in/override.conf"
+printf '[Service]\nEnvironment="WRITE_OPTIONS=--max-files 10"\n' >"$drop_in/override.conf"
 : >/var/log/netobs/records
-# recorder_links: the number of links to the recorder
-recorder_links() {
-	find /etc/systemd/system /run/systemd/system -type l -name 'netobs-record@*' | wc -l
+# write_on_links: the number of links to write --on
+write_on_links() {
+	find /etc/systemd/system /run/systemd/system -type l -name 'netobs-write@*' | wc -l
 }
-is "the links of the recorder" "$(recorder_links)" 2
+is "the links of write --on" "$(write_on_links)" 2
 check "remove" dpkg -r netobs
-is "remove: the links of the recorder remain" "$(recorder_links)" 2
+is "remove: the links of write --on remain" "$(write_on_links)" 2
 is "remove: the service has ended, the configuration remains" "$(systemctl is-active netobs) $(ls /etc/netobs)" \
 	"inactive netobs.conf"
 check "purge" dpkg -P netobs
-is "purge: the drop-in remains, no link and no log" "$(ls "$drop_in") $(recorder_links) $(ls /var/log/netobs 2>&1)" \
+is "purge: the drop-in remains, no link and no log" "$(ls "$drop_in") $(write_on_links) $(ls /var/log/netobs 2>&1)" \
 	"override.conf 0 ls: cannot access '/var/log/netobs': No such file or directory"
 rm -r "$drop_in"
 

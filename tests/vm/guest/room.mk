@@ -4,7 +4,7 @@
 vm_checks += \
 	%D%/package.sh \
 	%D%/boot.sh \
-	%D%/recorder.sh \
+	%D%/write_on.sh \
 	%D%/tracers.sh \
 	%D%/devices.sh \
 	%D%/netem.sh \

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Points of record.sh and record_tshark.sh: a capture of --record has the frames that tshark finds, byte for byte.
+"""Points of write.sh and write_tshark.sh: a capture of --write has the frames that tshark finds, byte for byte.
 
-usage: record_tshark.py NETOBSD CAPTURES DIRECTORY some|more
+usage: write_tshark.py NETOBSD CAPTURES DIRECTORY some|more
 
-DIRECTORY has the captures of record_captures.py, and gets those that netobsd writes.  The cases of `some` are in
-record.sh, those of `more` in record_tshark.sh.  tshark reads each capture once, because it is slow to start.
+DIRECTORY has the captures of write_captures.py, and gets those that netobsd writes.  The cases of `some` are in
+write.sh, those of `more` in write_tshark.sh.  tshark reads each capture once, because it is slow to start.
 """
 import functools
 import os
@@ -60,7 +60,7 @@ def in_streams(field, begins):
 
 def record(path, output, probe, *options):
     """Replays the capture; returns netobsd's messages."""
-    return subprocess.run([netobsd, "-r", path, *options, "--record", f"{probe}={output}"], capture_output=True,
+    return subprocess.run([netobsd, "-r", path, *options, "--write", f"{probe}={output}"], capture_output=True,
                           stdin=subprocess.DEVNULL, text=True).stderr
 
 
@@ -89,7 +89,7 @@ def resets(name):
 def through_pipe(path):
     """A pipe gives the bytes of the last capture."""
     with open(path, "rb") as file:
-        message = subprocess.run([netobsd, "-r", "-", "--formula", "x = udp-send", "--record", f"x={directory}/pipe.pcapng",
+        message = subprocess.run([netobsd, "-r", "-", "--formula", "x = udp-send", "--write", f"x={directory}/pipe.pcapng",
                                   "--view", "both"], input=file.read(), capture_output=True).stderr
     with open(f"{directory}/x.pcapng", "rb") as file, open(f"{directory}/pipe.pcapng", "rb") as pipe:
         point("and the same bytes from a pipe", file.read() == pipe.read(), message)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/record_writer.h"
+#include "tools/write_on_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@ static void
 writer_run(const struct write_request *request, int fd)
 {
 	const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-	struct record_result result = {.done = false};
+	struct write_on_result result = {.done = false};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
@@ -29,7 +29,7 @@ writer_run(const struct write_request *request, int fd)
 }
 
 bool
-record_writer_begin(struct record_writer *writer, const struct write_request *request, int directory, int feed)
+write_on_writer_begin(struct write_on_writer *writer, const struct write_request *request, int directory, int feed)
 {
 	int fds[2], error;
 
@@ -49,13 +49,13 @@ record_writer_begin(struct record_writer *writer, const struct write_request *re
 	if (writer->pid > 0)
 		return true;
 	close(fds[0]);
-	*writer = (struct record_writer){.fd = -1};
+	*writer = (struct write_on_writer){.fd = -1};
 	errno = error;
 	return false;
 }
 
 void
-record_writer_finish(struct record_writer *writer, struct record_result *result)
+write_on_writer_finish(struct write_on_writer *writer, struct write_on_result *result)
 {
 	ssize_t got;
 
@@ -65,11 +65,11 @@ record_writer_finish(struct record_writer *writer, struct record_result *result)
 	close(writer->fd);
 	while (waitpid(writer->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
-	*writer = (struct record_writer){.fd = -1};
+	*writer = (struct write_on_writer){.fd = -1};
 	if (got == (ssize_t)sizeof *result) {
 		result->error[sizeof result->error - 1] = '\0';
 		return;
 	}
-	*result = (struct record_result){.done = false};
+	*result = (struct write_on_result){.done = false};
 	snprintf(result->error, sizeof result->error, "the process that writes it was killed");
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes captures for tests/flight/excerpt/record.sh.
+"""Writes captures for tests/flight/excerpt/write.sh.
 
-usage: record_captures.py CAPTURES DIRECTORY    makes them of tests/captures
+usage: write_captures.py CAPTURES DIRECTORY    makes them of tests/captures
 
 huge.pcap         two segments of a connection; the second one claims to be longer than any frame
 late.pcapng       two of them, after February 2106

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsctl record: names of files, merged triggers, limits of number, bytes and rate, captures and feeds that are wrong,
+# netobsctl write --on: names of files, merged triggers, limits of number, bytes and rate, captures and feeds that are wrong,
 # refusals.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-# shellcheck source=tests/service/recorder.sh
-. "$(dirname "$0")/recorder.sh"
+# shellcheck source=tests/service/start_write_on.sh
+. "$(dirname "$0")/start_write_on.sh"
 
 # ----------------------------------------------------------------------------------------------------------- the files
 
@@ -55,7 +55,7 @@ for other in 20251122T194000.123456789Z-slow.pcapng 20251122T194000Z-slow-1.pcap
 	: >"$tmp/files/$other"
 done
 find "$tmp/files" -type f >"$tmp/before"
-record "$tmp/files" --after 0s --max-files 3
+write_on "$tmp/files" --after 0s --max-files 3
 send "fire slow 11 $ts" "fire slow 13 $ts" "fire slow 15 $ts" "fire slow 17 $ts"
 check "--max-files: existing files with such names count" wait_for counted "over a limit" 2
 find "$tmp/files" -type f -name '*-1[0-9].pcapng' | sort >"$tmp/written"
@@ -137,12 +137,12 @@ stop
 
 # ----------------------------------------------------------------------------------------------- the end of the feed
 
-# last COMMAND: the exit status and the last message of a recorder after this command
+# last COMMAND: the exit status and the last message of a write --on after this command
 last() {
 	begin --after 1h
 	send "fire slow 1 $ts" "$1"
-	wait_for ended "$recorder" || kill -9 "$recorder"
-	wait "$recorder"
+	wait_for ended "$write_on" || kill -9 "$write_on"
+	wait "$write_on"
 	last_status=$?
 	last_message=$(tail -n 1 "$tmp/err")
 }
@@ -176,18 +176,18 @@ refused() {
 
 mkdir -p "$tmp/files"
 send "memory 0"
-refused "no flight recorder" \
-	"no frames are recorded: start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf" \
-	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+refused "no flight memory" \
+	"no frames are kept: start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf" \
+	"$ctl" -s "$socket" write --on slow --dir "$tmp/files"
 send "memory 1048576"
 refused "a directory that does not exist" "none: No such file or directory" \
-	"$ctl" -s "$socket" record --on slow -d "$tmp/none"
-refused "a file as directory" "log: Not a directory" "$ctl" -s "$socket" record --on slow -d "$log"
+	"$ctl" -s "$socket" write --on slow --dir "$tmp/none"
+refused "a file as directory" "log: Not a directory" "$ctl" -s "$socket" write --on slow --dir "$log"
 if [ "$(id -u)" -eq 0 ] && have setpriv; then
 	chmod 755 "$tmp"
 	cp -- "$ctl" "$tmp/netobsctl" && chmod 755 "$tmp/netobsctl"
 	refused "a directory without write permission" "files: Permission denied" \
-		setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/netobsctl" -s "$socket" record --on slow -d "$tmp/files"
+		setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/netobsctl" -s "$socket" write --on slow --dir "$tmp/files"
 else
 	skip "a directory without write permission" "needs root and setpriv"
 fi
@@ -196,7 +196,7 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
 	chown 65533 "$tmp/files"
 	chmod 600 "$tmp/files"
 	refused "a directory without search permission" "files: Permission denied" \
-		setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/netobsctl" -s "$socket" record --on slow -d "$tmp/files"
+		setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/netobsctl" -s "$socket" write --on slow --dir "$tmp/files"
 	chmod 755 "$tmp/files"
 else
 	skip "a directory without search permission" "needs root and setpriv"
@@ -204,49 +204,54 @@ fi
 send "reply forbid"
 refused "a user that may not write captures" \
 	"only root and the user that netobsd runs as may write captures, which contain the traffic of all users" \
-	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+	"$ctl" -s "$socket" write --on slow --dir "$tmp/files"
 send "reply good"
-record "$tmp/files"
+write_on "$tmp/files"
 refused_status=1
-refused "two recorders in one directory" "files: another netobsctl record writes there" \
-	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+refused "two write --on in one directory" "files: another netobsctl write --on writes there" \
+	"$ctl" -s "$socket" write --on slow --dir "$tmp/files"
 stop
 end_server
 refused "no netobsd" "control: no netobsd is listening there; start it with --control PATH, or give its socket with -s" \
-	"$ctl" -s "$socket" record --on slow -d "$tmp/files"
+	"$ctl" -s "$socket" write --on slow --dir "$tmp/files"
 
-record_wrong() {
-	record_wrong_message=$1
+write_on_wrong() {
+	write_on_wrong_message=$1
 	shift
-	refused "record $*" "$record_wrong_message" "$ctl" -s "$socket" record "$@"
+	refused "write $*" "$write_on_wrong_message" "$ctl" -s "$socket" write "$@"
 }
 
 refused_status=3
-record_wrong "record needs --on NAME and -d DIRECTORY"
-record_wrong "record needs --on NAME and -d DIRECTORY" --on slow
-record_wrong "--on: expected names of probes and formulas, commas between them" --on 'a b' -d "$tmp/files"
-record_wrong "--on: expected names of probes and formulas, commas between them" --on '' -d "$tmp/files"
-record_wrong "--format: expected pcapng, pcap or snoop" --on slow -d "$tmp/files" --format text
+write_on_wrong "write --on needs --dir DIRECTORY" --on slow
+write_on_wrong "--on: expected names of probes and formulas, commas between them" --on 'a b' -d "$tmp/files"
+write_on_wrong "--on: expected names of probes and formulas, commas between them" --on '' -d "$tmp/files"
+write_on_wrong "--format: expected pcapng, pcap or snoop" --on slow -d "$tmp/files" --format text
 refused_status=1
-record_wrong "slow: record takes no operand: --on has the names of probes and formulas" slow -d "$tmp/files"
+write_on_wrong "write: name the file with -w FILE; -w - is standard output"
+write_on_wrong "slow: write --on takes no operand: --on has the names of probes and formulas" --on fast slow -d "$tmp/files"
+write_on_wrong "write --on takes no -w, --cid and --last: it writes a file of each connection to --dir" \
+	--on slow -d "$tmp/files" -w "$tmp/file"
+write_on_wrong "--dir is an option of stream and write --on only" -w "$tmp/file" -d "$tmp/files"
+write_on_wrong "--after, --max-files and --max-rate are options of write --on only" -w "$tmp/file" --max-files 3
 refused_status=3
 for word in '' 1 -1s 1x 2h 3601s 99999999999s; do
-	record_wrong "--after: expected a time from 0s to 1h with a unit as in 500ms, 90s, 5m, 1h" --on slow -d "$tmp/files" --after "$word"
+	write_on_wrong "--after: expected a time from 0s to 1h with a unit as in 500ms, 90s, 5m, 1h" --on slow -d "$tmp/files" --after "$word"
 done
 for word in 0 -1 1K '' 1000000001; do
-	record_wrong "--max-files: expected a number from 1 to 1000000000" --on slow -d "$tmp/files" --max-files "$word"
+	write_on_wrong "--max-files: expected a number from 1 to 1000000000" --on slow -d "$tmp/files" --max-files "$word"
 done
 for word in 0M 5 M 99999999999G; do
-	record_wrong "--max-size: expected a size from 1 to 1048576T with a unit as in 512K, 64M, 1G" --on slow -d "$tmp/files" --max-size "$word"
+	write_on_wrong "--max-size: expected a size from 1 to 1048576T with a unit as in 512K, 64M, 1G" --on slow -d "$tmp/files" --max-size "$word"
 done
 for word in 0/s 10 10/K 10/1s /s; do
-	record_wrong "--max-rate: expected files in a time, such as 10/s, 5/m or 100/h" \
+	write_on_wrong "--max-rate: expected files in a time, such as 10/s, 5/m or 100/h" \
 		--on slow -d "$tmp/files" --max-rate "$word"
 done
 refused_status=1
-refused "options of record elsewhere" "--on, --after, --max-files and --max-rate are options of the command record only" \
+refused "options of write elsewhere" "-w, --cid, --last, --format, --on and --max-size are options of the command write only" \
 	"$ctl" -s "$socket" status --on slow
+refused "the word of before" "unknown command record: use write --on" "$ctl" -s "$socket" record --on slow -d "$tmp/files"
 refused "options of stream here" "--fields and --rotate are options of the command stream only" \
-	"$ctl" -s "$socket" record --on slow -d "$tmp/files" --fields cid
+	"$ctl" -s "$socket" write --on slow --dir "$tmp/files" --fields cid
 
 tap_done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/record_settings.h"
+#include "tools/write_on_settings.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ settings_parse_files(const char *text, uint64_t *files)
 }
 
 bool
-record_settings_parse_size(const char *text, uint64_t *bytes)
+write_on_settings_parse_size(const char *text, uint64_t *bytes)
 {
 	static const struct quantity size = {DIMENSION_SIZE, 0, 1, UINT64_C(1) << 60, false};
 	char error[UNITS_ERROR_MAX];
@@ -59,7 +59,7 @@ settings_parse_after(const char *text, uint64_t *ns)
 
 /* "10/s": files in one unit of time, a second or more. */
 static bool
-settings_parse_rate(const char *text, struct record_settings *settings)
+settings_parse_rate(const char *text, struct write_on_settings *settings)
 {
 	const struct unit *unit;
 	const char *end;
@@ -82,12 +82,12 @@ settings_check_names(const char *names)
 }
 
 bool
-record_settings_parse(const struct record_options *options, struct record_settings *settings)
+write_on_settings_parse(const struct write_on_options *options, struct write_on_settings *settings)
 {
 	static const char *const formats[] = {"pcapng", "pcap", "snoop"};
 	const char *format = options->format != NULL ? options->format : formats[0];
 
-	*settings = (struct record_settings){.after_ns = UNITS_SECOND,
+	*settings = (struct write_on_settings){.after_ns = UNITS_SECOND,
 					     .max_files = 100,
 					     .max_bytes = 1073741824,
 					     .rate_count = 10,
@@ -95,8 +95,8 @@ record_settings_parse(const struct record_options *options, struct record_settin
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
 		if (strcmp(format, formats[i]) == 0)
 			settings->format = formats[i];
-	if (options->on == NULL || options->directory == NULL)
-		return settings_fail("record needs --on NAME and -d DIRECTORY", NULL);
+	if (options->directory == NULL)
+		return settings_fail("write --on needs --dir DIRECTORY", NULL);
 	if (!settings_check_names(options->on))
 		return settings_fail("--on", "expected names of probes and formulas, commas between them");
 	if (settings->format == NULL)
@@ -105,7 +105,7 @@ record_settings_parse(const struct record_options *options, struct record_settin
 		return false;
 	if (options->max_files != NULL && !settings_parse_files(options->max_files, &settings->max_files))
 		return settings_fail("--max-files", "expected a number from 1 to 1000000000");
-	if (options->max_size != NULL && !record_settings_parse_size(options->max_size, &settings->max_bytes))
+	if (options->max_size != NULL && !write_on_settings_parse_size(options->max_size, &settings->max_bytes))
 		return false;
 	if (options->max_rate != NULL && !settings_parse_rate(options->max_rate, settings))
 		return settings_fail("--max-rate", "expected files in a time, such as 10/s, 5/m or 100/h");

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobsctl record: files that are complete or absent, also after SIGKILL; storms of triggers, full disks.
+# netobsctl write --on: files that are complete or absent, also after SIGKILL; storms of triggers, full disks.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-# shellcheck source=tests/service/recorder.sh
-. "$(dirname "$0")/recorder.sh"
+# shellcheck source=tests/service/start_write_on.sh
+. "$(dirname "$0")/start_write_on.sh"
 
 # The first file cannot be completed: the feed is read meanwhile.
 begin --after 0s --max-rate 1000000/s --max-files 500
@@ -35,7 +35,7 @@ check "a storm at the default rate: statistics" balanced
 
 # children: the process that writes a file, if there is one
 children() {
-	tr -d ' ' <"/proc/$recorder/task/$recorder/children"
+	tr -d ' ' <"/proc/$write_on/task/$write_on/children"
 }
 
 # incomplete: files with a final name that are not complete
@@ -64,7 +64,7 @@ stopped() {
 	grep -q '^State:[[:space:]]*T' "/proc/$1/status"
 }
 
-# The recorder and its child are killed while they write the first file, the second and so on.  A stopped recorder
+# The write --on and its child are killed while they write the first file, the second and so on.  A stopped write --on
 # starts no other child.
 wrong=''
 for i in $(seq 20); do
@@ -73,12 +73,12 @@ for i in $(seq 20); do
 	for _ in $(seq 2000); do
 		[ "$(find "$tmp/files" -type f | wc -l)" -lt "$i" ] || break
 	done
-	kill -STOP "$recorder"
-	wait_for stopped "$recorder"
+	kill -STOP "$write_on"
+	wait_for stopped "$write_on"
 	writer=$(children)
 	# shellcheck disable=SC2086 # none or one
-	kill -9 $recorder $writer 2>/dev/null
-	wait "$recorder" 2>/dev/null
+	kill -9 $write_on $writer 2>/dev/null
+	wait "$write_on" 2>/dev/null
 	[ -z "$writer" ] || wait_for ended "$writer"
 	wrong=$wrong$(incomplete)
 done
@@ -88,16 +88,16 @@ begin --after 0s
 send "size 200000" "reply hold" "fire slow 1 $ts"
 wait_for grep -q '^holds$' "$log"
 writer=$(children)
-kill -9 "$recorder"
-wait "$recorder" 2>/dev/null
-is "kill -9 of the recorder alone: no file has its final name" "$(files | grep -v '^\.')" ""
+kill -9 "$write_on"
+wait "$write_on" 2>/dev/null
+is "kill -9 of the parent alone: no file has its final name" "$(files | grep -v '^\.')" ""
 send "reply good"
 wait_for ended "$writer"
 is "the process that writes completes its file" "$(files):$(incomplete)" "20251122T194000.123456789Z-slow-1.pcapng:"
 
 if mount -t tmpfs -o size=400k none "$small" 2>/dev/null; then
 	send "reply good"
-	record "$small" --after 0s --max-rate 1000/s
+	write_on "$small" --after 0s --max-rate 1000/s
 	send "size 300000" "fire slow 1 $ts"
 	wait_for counted files 1
 	for i in 3 5 7; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A control socket for the tests of netobsctl record, which serves a feed and captures as netobsd does, or as it must not.
+"""A control socket for the tests of netobsctl write --on, which serves a feed and captures as netobsd does, or as it must not.
 
-    record_server.py SOCKET LOG
+    write_on_server.py SOCKET LOG
 
 Reads commands, one a line, and answers "done" to each; the requests that it receives are appended to LOG:
 
@@ -11,7 +11,7 @@ Reads commands, one a line, and answers "done" to each; the requests that it rec
     storm COUNT   COUNT firings of connections of their own
     raw TEXT      these bytes for the feed, with Python's escapes
     size BYTES    the captures from now on have this size
-    memory BYTES  of the flight recorder
+    memory BYTES  of the flight memory
     reply WORD    from now on: good; hold (stops in the middle, until the next command "reply"), error (the first line),
                   forbid (the first line, to a client that may not write captures), broken (an error in the middle),
                   cut (closes the connection in the middle)
@@ -56,7 +56,7 @@ class Server:
                 self.changed.notify_all()
             return
         if request.startswith(b"status "):
-            client.sendall(b'ok\n{"recorder_memory":%d,"recorder_frames":0}\n' % self.memory)
+            client.sendall(b'ok\n{"flight_memory":%d,"flight_frames":0}\n' % self.memory)
             client.close()
             return
         try:
@@ -70,7 +70,7 @@ class Server:
         with self.changed:
             size, mode = self.size, self.mode
         if mode == "error":
-            client.sendall(b"error the flight recorder is off\n")
+            client.sendall(b"error the flight memory is off\n")
             return
         if mode == "forbid":
             client.sendall(b"error only root and the user that netobsd runs as may write captures, "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/record_queue.h"
+#include "tools/write_on_queue.h"
 
 #include <string.h>
 
@@ -9,11 +9,11 @@
 
 /* A name becomes part of a file name, so its characters are checked again. */
 static bool
-record_check_name(const char *text, char name[RECORD_TRIGGER_MAX])
+write_on_check_name(const char *text, char name[WRITE_ON_TRIGGER_MAX])
 {
 	size_t length = strlen(text);
 
-	if (length == 0 || length >= RECORD_TRIGGER_MAX ||
+	if (length == 0 || length >= WRITE_ON_TRIGGER_MAX ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") < length || *text == '-')
 		return false;
 	memcpy(name, text, length + 1);
@@ -22,13 +22,13 @@ record_check_name(const char *text, char name[RECORD_TRIGGER_MAX])
 
 /* A probe may have neither connection nor time. */
 static bool
-record_read_trigger(const json_t *object, struct record_trigger *trigger)
+write_on_read_trigger(const json_t *object, struct write_on_trigger *trigger)
 {
 	const char *name = json_read_string(object, "probe");
 	const json_t *cid = json_object_get(object, "cid"), *ts = json_object_get(object, "ts");
 
-	*trigger = (struct record_trigger){.cid = 0};
-	if (name == NULL || !record_check_name(name, trigger->name))
+	*trigger = (struct write_on_trigger){.cid = 0};
+	if (name == NULL || !write_on_check_name(name, trigger->name))
 		return false;
 	if ((cid == NULL || json_is_null(cid)) && (ts == NULL || json_is_null(ts)))
 		return true;
@@ -36,19 +36,19 @@ record_read_trigger(const json_t *object, struct record_trigger *trigger)
 	       json_read_unsigned(object, "ts", &trigger->ts);
 }
 
-enum record_line
-record_line_parse(const char *line, struct record_trigger *trigger, uint64_t *lost)
+enum write_on_line
+write_on_line_parse(const char *line, struct write_on_trigger *trigger, uint64_t *lost)
 {
-	enum record_line kind = RECORD_WRONG;
+	enum write_on_line kind = WRITE_ON_WRONG;
 	json_t *object;
 
 	if (*line == '\0')
-		return RECORD_END;
+		return WRITE_ON_END;
 	object = json_read_object(line, strlen(line));
 	if (json_read_unsigned(object, "lost", lost))
-		kind = RECORD_LOST;
-	else if (record_read_trigger(object, trigger))
-		kind = RECORD_TRIGGER;
+		kind = WRITE_ON_LOST;
+	else if (write_on_read_trigger(object, trigger))
+		kind = WRITE_ON_TRIGGER;
 	json_decref(object);
 	return kind;
 }
@@ -57,45 +57,45 @@ record_line_parse(const char *line, struct record_trigger *trigger, uint64_t *lo
 
 /* The two endpoints of a connection have the ids 2n + 1 and 2n + 2. */
 static uint64_t
-record_connection(uint64_t cid)
+write_on_connection(uint64_t cid)
 {
 	return (cid - 1) / 2 + 1;
 }
 
 bool
-record_queue_has(const struct record_queue *queue, uint64_t cid)
+write_on_queue_has(const struct write_on_queue *queue, uint64_t cid)
 {
-	uint64_t connection = record_connection(cid);
+	uint64_t connection = write_on_connection(cid);
 
-	for (size_t i = 0; queue->count > 0 && i < RECORD_QUEUE_MAX; i++)
+	for (size_t i = 0; queue->count > 0 && i < WRITE_ON_QUEUE_MAX; i++)
 		if (queue->connections[i] == connection)
 			return true;
 	return false;
 }
 
 bool
-record_queue_add(struct record_queue *queue, const struct record_trigger *trigger)
+write_on_queue_add(struct write_on_queue *queue, const struct write_on_trigger *trigger)
 {
-	size_t place = (queue->first + queue->count) % RECORD_QUEUE_MAX;
+	size_t place = (queue->first + queue->count) % WRITE_ON_QUEUE_MAX;
 
-	if (queue->count == RECORD_QUEUE_MAX)
+	if (queue->count == WRITE_ON_QUEUE_MAX)
 		return false;
 	queue->triggers[place] = *trigger;
-	queue->connections[place] = record_connection(trigger->cid);
+	queue->connections[place] = write_on_connection(trigger->cid);
 	queue->count++;
 	return true;
 }
 
-const struct record_trigger *
-record_queue_first(const struct record_queue *queue)
+const struct write_on_trigger *
+write_on_queue_first(const struct write_on_queue *queue)
 {
 	return queue->count > 0 ? &queue->triggers[queue->first] : NULL;
 }
 
 void
-record_queue_remove_first(struct record_queue *queue)
+write_on_queue_remove_first(struct write_on_queue *queue)
 {
 	queue->connections[queue->first] = 0;
-	queue->first = (queue->first + 1) % RECORD_QUEUE_MAX;
+	queue->first = (queue->first + 1) % WRITE_ON_QUEUE_MAX;
 	queue->count--;
 }

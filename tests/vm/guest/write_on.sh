@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobs-record@NAME.service under systemd with its sandbox: no restart without flight-memory, files, counts on SIGUSR1, a full
-# disk, a recorder that is killed, the end of netobsd.
+# netobs-write@NAME.service under systemd with its sandbox: no restart without flight-memory, files, counts on SIGUSR1, a full
+# disk, a write --on that is killed, the end of netobsd.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/vm/guest/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-unit=netobs-record@tcp-connect-refused.service
-files=/var/lib/netobs/record/tcp-connect-refused
+unit=netobs-write@tcp-connect-refused.service
+files=/var/lib/netobs/write/tcp-connect-refused
 cp /etc/netobs/netobs.conf /etc/netobs/netobs.conf.shipped
 ip link set lo up
 
@@ -24,7 +24,7 @@ for i in range(int(sys.argv[1])):
         pass' "$1"
 }
 
-# reads: whether netobsd has a feed for the recorder
+# reads: whether netobsd has a feed for write --on
 reads() {
 	[ "$(netobsctl counters | awk '$1 == "feed.now" { print $2 }')" = 1 ]
 }
@@ -34,7 +34,7 @@ has_files() {
 	[ "$(find "$files" -name '[!.]*.pcapng' | wc -l)" -ge "$1" ]
 }
 
-# logged TEXT: whether the journal of the recorder has a line with the text
+# logged TEXT: whether the journal of write --on has a line with the text
 logged() {
 	journalctl --sync
 	journalctl -q -o cat -u "$unit" --after-cursor "$cursor" | grep -q -e "$1"
@@ -55,9 +55,9 @@ configure 'interface = {"lo"}'
 systemctl start netobs
 cursor=$(journal_cursor)
 systemctl start "$unit"
-check "without flight-memory the recorder ends" wait_for unit_is failed
+check "without flight-memory write --on ends" wait_for unit_is failed
 is "its status, restarts" "$(property ExecMainStatus "$unit") $(property NRestarts "$unit")" "3 0"
-check "its message" wait_for logged 'no frames are recorded: start netobsd with --flight-memory'
+check "its message" wait_for logged 'no frames are kept: start netobsd with --flight-memory'
 
 configure 'interface = {"lo"}' 'flight-memory = "8M"'
 systemctl enable -q "$unit"
@@ -80,7 +80,7 @@ systemctl kill --kill-who=main --signal=KILL "$unit"
 again() {
 	unit_is active && [ "$(property MainPID "$unit")" != "$before" ] && reads
 }
-check "a recorder that is killed is restarted" wait_for again
+check "a write --on that is killed is restarted" wait_for again
 refuse 1
 check "it writes files again" wait_for has_files 4
 
@@ -89,18 +89,18 @@ rm -f "$files"/*
 mount -t tmpfs -o size=8k,mode=0750,uid=netobs,gid=netobs none "$files"
 cursor=$(journal_cursor)
 systemctl start "$unit"
-check "full disk: the recorder starts" wait_for reads
+check "full disk: write --on starts" wait_for reads
 refuse 6
 check "full disk: the reason is logged" wait_for logged 'No space left on device; further files are tried'
 check "full disk: failures are counted" counts '6 triggers: .* [1-9] failed, 0 waiting'
 is "full disk: no hidden file is left" "$(find "$files" -name '.*' -type f)" ""
-is "full disk: the recorder runs on" "$(property ActiveState "$unit") $(property NRestarts "$unit")" "active 0"
+is "full disk: write --on runs on" "$(property ActiveState "$unit") $(property NRestarts "$unit")" "active 0"
 systemctl stop netobs
 check "it ends with netobsd" wait_for unit_is inactive
 
 umount "$files"
 systemctl disable -q "$unit"
 systemctl reset-failed "$unit" 2>"$tmp/reset.err"
-rm -rf /var/lib/netobs/record
+rm -rf /var/lib/netobs/write
 mv /etc/netobs/netobs.conf.shipped /etc/netobs/netobs.conf
 tap_done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/record_directory.h"
+#include "tools/write_on_directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,14 +15,14 @@
 
 #include "base/output_path.h"
 #include "tools/control_client.h"
-#include "tools/record.h"
+#include "tools/write_on.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
 /* -------------------------------------------------------------------------------------------------------- the names */
 
 void
-record_name_make(char name[RECORD_NAME_MAX], const struct record_trigger *trigger, const char *suffix)
+write_on_name_make(char name[WRITE_ON_NAME_MAX], const struct write_on_trigger *trigger, const char *suffix)
 {
 	time_t seconds = (time_t)(trigger->ts / NS_PER_S);
 	char when[32];
@@ -30,13 +30,13 @@ record_name_make(char name[RECORD_NAME_MAX], const struct record_trigger *trigge
 
 	gmtime_r(&seconds, &utc);
 	strftime(when, sizeof when, "%Y%m%dT%H%M%S", &utc);
-	snprintf(name, RECORD_NAME_MAX, "%s.%09" PRIu64 "Z-%s-%" PRIu64 ".%s", when, trigger->ts % NS_PER_S,
+	snprintf(name, WRITE_ON_NAME_MAX, "%s.%09" PRIu64 "Z-%s-%" PRIu64 ".%s", when, trigger->ts % NS_PER_S,
 		 trigger->name, trigger->cid, suffix);
 }
 
 /* Whether a text begins like the pattern, in which 0 is any digit. */
 static bool
-record_name_begins(const char *name, const char *pattern)
+write_on_name_begins(const char *name, const char *pattern)
 {
 	for (; *pattern != '\0'; name++, pattern++)
 		if (*pattern == '0' ? *name < '0' || *name > '9' : *name != *pattern)
@@ -45,13 +45,13 @@ record_name_begins(const char *name, const char *pattern)
 }
 
 bool
-record_name_is_own(const char *name)
+write_on_name_is_own(const char *name)
 {
 	static const char when[] = "00000000T000000.000000000Z-";
 	const char *cid, *dot;
 	size_t length;
 
-	if (!record_name_begins(name, when))
+	if (!write_on_name_begins(name, when))
 		return false;
 	name += sizeof when - 1;
 	length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -65,7 +65,7 @@ record_name_is_own(const char *name)
 /* ---------------------------------------------------------------------------------------------------- the directory */
 
 bool
-record_directory_count(struct record_directory *directory)
+write_on_directory_count(struct write_on_directory *directory)
 {
 	int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
@@ -79,7 +79,7 @@ record_directory_count(struct record_directory *directory)
 		return false;
 	}
 	while ((entry = readdir(list)) != NULL)
-		if (record_name_is_own(entry->d_name) &&
+		if (write_on_name_is_own(entry->d_name) &&
 		    fstatat(directory->fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(status.st_mode)) {
 			files++;
@@ -92,7 +92,7 @@ record_directory_count(struct record_directory *directory)
 }
 
 bool
-record_directory_has(const struct record_directory *directory, const char *name)
+write_on_directory_has(const struct write_on_directory *directory, const char *name)
 {
 	struct stat status;
 
@@ -100,12 +100,12 @@ record_directory_has(const struct record_directory *directory, const char *name)
 }
 
 int
-record_directory_open(struct record_directory *directory, const char *path)
+write_on_directory_open(struct write_on_directory *directory, const char *path)
 {
 	char reason[OUTPUT_PATH_ERROR_MAX];
-	int status = RECORD_USELESS;
+	int status = WRITE_ON_USELESS;
 
-	*directory = (struct record_directory){.fd = output_path_open(path, O_RDONLY | O_DIRECTORY, reason)};
+	*directory = (struct write_on_directory){.fd = output_path_open(path, O_RDONLY | O_DIRECTORY, reason)};
 	if (directory->fd < 0) {
 		client_log_error(path, reason);
 		return status;
@@ -114,9 +114,9 @@ record_directory_open(struct record_directory *directory, const char *path)
 		output_path_fail(path, reason);
 		client_log_error(path, reason);
 	} else if (flock(directory->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-		client_log_error(path, "another netobsctl record writes there");
+		client_log_error(path, "another netobsctl write --on writes there");
 		status = EXIT_FAILURE;
-	} else if (!record_directory_count(directory)) {
+	} else if (!write_on_directory_count(directory)) {
 		client_log_error(path, strerror(errno));
 	} else {
 		return EXIT_SUCCESS;
@@ -126,7 +126,7 @@ record_directory_open(struct record_directory *directory, const char *path)
 }
 
 void
-record_directory_close(const struct record_directory *directory)
+write_on_directory_close(const struct write_on_directory *directory)
 {
 	close(directory->fd);
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests of netobsctl record, sourced behind tap.sh: a recorder, $recorder, that writes to a directory, and
-# record_server.py in place of netobsd.
+# For tests of netobsctl write --on, sourced behind tap.sh: a write --on, $write_on, that writes to a directory, and
+# write_on_server.py in place of netobsd.
 
 ctl=$build/netobsctl socket=$tmp/control log=$tmp/log small=$tmp/small
 built "$ctl"
@@ -14,7 +14,7 @@ at_end "umount '$small' 2>/dev/null"
 # begin_server: its log has the requests that it receives
 begin_server() {
 	mkfifo "$tmp/commands" "$tmp/answers"
-	python3 "$top/tests/service/record_server.py" "$socket" "$log" <"$tmp/commands" >"$tmp/answers" &
+	python3 "$top/tests/service/write_on_server.py" "$socket" "$log" <"$tmp/commands" >"$tmp/answers" &
 	server=$!
 	exec 8>"$tmp/commands" 9<"$tmp/answers"
 	wait_while "$server" test -S "$socket" || note "the server does not listen"
@@ -32,32 +32,32 @@ send() {
 	for send_command; do
 		printf '%s\n' "$send_command" >&8
 		read -r send_answer <&9
-		[ "$send_answer" = "done" ] || note "$send_command: $send_answer" # such as a recorder that does not read on
+		[ "$send_answer" = "done" ] || note "$send_command: $send_answer" # such as a write --on that does not read on
 	done
 }
 
-# record DIRECTORY ARGUMENT...: starts a recorder, which reads the feed when this returns
-record() {
-	record_directory=$1
+# write_on DIRECTORY ARGUMENT...: starts a write --on, which reads the feed when this returns
+write_on() {
+	write_on_directory=$1
 	shift
-	"$ctl" -s "$socket" record --on tcp-connect-refused,slow -d "$record_directory" "$@" >"$tmp/out" 2>"$tmp/err" &
-	recorder=$!
+	"$ctl" -s "$socket" write --on tcp-connect-refused,slow --dir "$write_on_directory" "$@" >"$tmp/out" 2>"$tmp/err" &
+	write_on=$!
 	send wait
 }
 
-# begin ARGUMENT...: an empty log, an empty directory $tmp/files, and a recorder; captures are good and have 1000 bytes
+# begin ARGUMENT...: an empty log, an empty directory $tmp/files, and a write --on; captures are good and have 1000 bytes
 begin() {
 	rm -rf "$tmp/files"
 	mkdir "$tmp/files"
 	: >"$log"
 	send "reply good" "size 1000"
-	record "$tmp/files" "$@"
+	write_on "$tmp/files" "$@"
 }
 
-# stop: ends the recorder, its exit status in $status
+# stop: ends write --on, its exit status in $status
 stop() {
-	kill "$recorder"
-	wait "$recorder"
+	kill "$write_on"
+	wait "$write_on"
 	status=$?
 }
 
@@ -75,10 +75,10 @@ count() {
 	sed -n "s/.*[ :]\([0-9]*\) $1.*/\1/p" "$tmp/err" | tail -n 1
 }
 
-# counted WORDS NUMBER: makes the recorder print its statistics; whether the number is so large
+# counted WORDS NUMBER: makes write --on print its statistics; whether the number is so large
 counted() {
 	counted_lines=$(grep -c 'triggers:' "$tmp/err")
-	kill -USR1 "$recorder" && wait_for more_printed "$counted_lines" && [ "$(count "$1")" -ge "$2" ]
+	kill -USR1 "$write_on" && wait_for more_printed "$counted_lines" && [ "$(count "$1")" -ge "$2" ]
 }
 
 more_printed() {
