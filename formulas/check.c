@@ -9,12 +9,6 @@
 
 static bool check_value(struct compiler *c, struct node *node);
 
-const char *
-check_excerpt(const struct compiler *c, const struct node *node, char excerpt[EXCERPT_MAX])
-{
-	return mistake_excerpt(&c->source, node->span, excerpt);
-}
-
 /* --------------------------------------------------------------------------------------------------------- operands */
 
 static bool
@@ -81,24 +75,6 @@ check_argument(struct compiler *c, struct node *node)
 }
 
 /* ------------------------------------------------------------------------------------------------------------ types */
-
-/* A word that no field beside it explains. */
-bool
-check_fail_word(struct compiler *c, const struct node *node)
-{
-	const char *text;
-	unsigned use;
-
-	while (node->kind != NODE_NAME)
-		node = node->left->type == VALUE_WORD ? node->left : node->right;
-	text = c->source.text + node->span.at;
-	for (size_t i = 0; i < manifest_enum_count; i++)
-		if (words_find(manifest_enums[i], text, node->span.length) != NULL)
-			return mistake_report(&c->source, node->span.at,
-					      "%.*s is a number of %s: compare it with such a field",
-					      (int)node->span.length, text, manifest_enums[i]->field);
-	return field_find_use(c, node->span, -1, &use);
-}
 
 /* The operand of an operator on numbers. */
 static bool

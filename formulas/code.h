@@ -138,6 +138,12 @@ struct formula {
 	struct pcap_test *pcap_tests;
 };
 
+/* Memory of a formula. */
+struct formula_block {
+	struct formula_block *next;
+	_Alignas(max_align_t) char bytes[];
+};
+
 /* Memory that lives as long as the formula, set to 0; NULL if out of memory. */
 void *formula_allocate(struct formula *formula, size_t size);
 

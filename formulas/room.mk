@@ -16,6 +16,7 @@ libformulas_a_SOURCES += \
 	%D%/generate.c \
 	%D%/lexer.c \
 	%D%/lexer.h \
+	%D%/syntax.c \
 	%D%/syntax.h \
 	%D%/threshold.c \
 	%D%/threshold.h \

@@ -281,6 +281,20 @@ observe_open_span(struct observer *o, const struct frame *frames, unsigned count
 		pipeline_run(o, frames, count);
 }
 
+bool
+observer_is_complete(const struct observer *o)
+{
+	return o->window.limited && o->window.phase == WINDOW_BEHIND && (o->window.drained || !o->records);
+}
+
+bool
+observer_window_is_empty(const struct observer *o, uint64_t *first, uint64_t *last)
+{
+	*first = o->window.first;
+	*last = o->clock.now;
+	return o->window.limited && o->window.frames == 0;
+}
+
 static void
 observe_set_phase(struct observer *o, enum window_phase phase)
 {

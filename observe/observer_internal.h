@@ -10,7 +10,7 @@
 #include "observe/app_layer.h"
 #include "observe/batch_times.h"
 #include "observe/frame_listener.h"
-#include "observe/observer.h"
+#include "observe/observe_counters.h"
 #include "capture/packet_clock.h"
 #include "owner/owner_lookup.h"
 
@@ -66,7 +66,7 @@ struct observer {
 	const struct frame_listener *listener; /* NULL: none */
 	void *listener_context;
 	bool reports;		 /* the events of the packet in progress are passed to the listener */
-	observer_visitor *visit; /* NULL: frames are observed */
+	void (*visit)(void *context, const struct frame *frame, uint64_t now); /* NULL: frames are observed */
 	void *visit_context;
 	uint64_t last_packet_id; /* id of the latest packet */
 	unsigned worker;	 /* number of the worker, from 0 */

@@ -79,16 +79,3 @@ observer_window_check_drained(struct observer *o)
 	w->drained = true;
 }
 
-bool
-observer_is_complete(const struct observer *o)
-{
-	return o->window.limited && o->window.phase == WINDOW_BEHIND && (o->window.drained || !o->records);
-}
-
-bool
-observer_window_is_empty(const struct observer *o, uint64_t *first, uint64_t *last)
-{
-	*first = o->window.first;
-	*last = o->clock.now;
-	return o->window.limited && o->window.frames == 0;
-}

@@ -7,6 +7,7 @@ libobserve_a_SOURCES += \
 	%D%/batch_times.c \
 	%D%/batch_times.h \
 	%D%/frame_listener.h \
+	%D%/observe_counters.h \
 	%D%/observe_packet.c \
 	%D%/observer.c \
 	%D%/observer.h \

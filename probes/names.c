@@ -363,6 +363,17 @@ icmp_error_words(unsigned version, uint8_t type, uint8_t code)
 	}
 }
 
+const char *
+sctp_chunk_name(uint32_t type)
+{
+	static const char *const names[] = {
+	    "DATA", "INIT", "INIT_ACK", "SACK", "HEARTBEAT", "HEARTBEAT_ACK", "ABORT", "SHUTDOWN",
+	    "SHUTDOWN_ACK", "ERROR", "COOKIE_ECHO", "COOKIE_ACK", "ECNE", "CWR", "SHUTDOWN_COMPLETE",
+	};
+
+	return type < sizeof names / sizeof names[0] ? names[type] : NULL;
+}
+
 void
 field_set_tcp_flags(char to[24], uint8_t flags)
 {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "tools/json_reader.h"
@@ -179,24 +180,14 @@ client_receive(int fd, void *bytes, size_t size)
 	return got;
 }
 
-/* Nanoseconds of a clock that is never set. */
-static uint64_t
-client_nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 ssize_t
 client_receive_metered(int fd, void *bytes, size_t size, struct client_meter *meter)
 {
-	uint64_t start = client_nanoseconds();
+	uint64_t start = clock_monotonic_ns();
 	ssize_t got = client_receive(fd, bytes, size);
 	int error = errno;
 
-	meter->waited_ns += client_nanoseconds() - start;
+	meter->waited_ns += clock_monotonic_ns() - start;
 	meter->bytes += got > 0 ? (uint64_t)got : 0;
 	errno = error;
 	if (got <= 0 || meter->waited_ns / UINT64_C(1000000000) <= meter->most_wait_s + (meter->bytes >> 20))
@@ -209,7 +200,7 @@ client_receive_metered(int fd, void *bytes, size_t size, struct client_meter *me
 static time_t
 client_seconds(void)
 {
-	return (time_t)(client_nanoseconds() / UINT64_C(1000000000));
+	return (time_t)(clock_monotonic_ns() / UINT64_C(1000000000));
 }
 
 /* Reads one line and nothing behind it.  False with errno: EMSGSIZE if it is longer, 0 if the reply ends. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Programs beside the daemon.  Of its code they use the search for the nearest word and the names of probe sites.
+# Programs beside the daemon.
 
 sbin_PROGRAMS += netobsctl
 netobsctl_SOURCES = \
@@ -34,4 +34,4 @@ netobsctl_SOURCES = \
 	%D%/write_on_settings.h \
 	%D%/write_on_writer.c \
 	%D%/write_on_writer.h
-netobsctl_LDADD = libformulas.a libprobes.a libbase.a $(JANSSON_LIBS) $(ZSTD_LIBS) $(PCAP_LIBS)
+netobsctl_LDADD = libhistory.a $(ENGINE) $(LIBRARIES_USED) $(JANSSON_LIBS)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/clock.h"
 #include "base/output_path.h"
 #include "base/units.h"
 #include "tools/control_client.h"
@@ -51,10 +52,7 @@ struct stream_files {
 static uint64_t
 files_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return clock_monotonic_ns() / 1000000;
 }
 
 bool

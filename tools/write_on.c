@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
 #include "tools/write_client.h"
@@ -117,15 +118,6 @@ write_on_watch_signals(sigset_t *unblocked)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static uint64_t
-write_on_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void
 write_on_print_statistics(const struct write_on *writing)
 {
@@ -210,7 +202,7 @@ write_on_log_failure(struct write_on *writing, const char *error, uint64_t now)
 static void
 write_on_handle_too_large(struct write_on *writing, const char *error)
 {
-	uint64_t now = write_on_now();
+	uint64_t now = clock_monotonic_ns();
 
 	if (writing->directory.files == 0) {
 		write_on_log_failure(writing, error, now);
@@ -238,7 +230,7 @@ write_on_finish_file(struct write_on *writing)
 		write_on_handle_too_large(writing, result.error);
 	} else {
 		counts->failures++;
-		write_on_log_failure(writing, result.error, write_on_now());
+		write_on_log_failure(writing, result.error, clock_monotonic_ns());
 	}
 }
 
@@ -311,7 +303,7 @@ static void
 write_on_handle_lines(struct write_on *writing)
 {
 	char *line = writing->buffer, *newline;
-	uint64_t now = write_on_now(), lost;
+	uint64_t now = clock_monotonic_ns(), lost;
 	struct write_on_trigger trigger;
 
 	while (writing->feed >= 0 &&
@@ -363,7 +355,7 @@ write_on_wait(struct write_on *writing, const sigset_t *unblocked)
 {
 	struct pollfd ready[] = {{.fd = writing->feed, .events = POLLIN}, {.fd = writing->writer.fd, .events = POLLIN}};
 	const struct write_on_trigger *first = writing->writer.pid == 0 ? write_on_queue_first(writing->queue) : NULL;
-	uint64_t now = write_on_now(), end = UINT64_MAX;
+	uint64_t now = clock_monotonic_ns(), end = UINT64_MAX;
 	struct timespec timeout;
 	int got;
 
@@ -379,7 +371,7 @@ write_on_wait(struct write_on *writing, const sigset_t *unblocked)
 		write_on_print_statistics(writing);
 	}
 	if (write_on_stop_signals > 0 && writing->stop_time == 0) {
-		writing->stop_time = write_on_now() + STOP_NS;
+		writing->stop_time = clock_monotonic_ns() + STOP_NS;
 		if (writing->feed >= 0)
 			write_on_end_feed(writing, NULL);
 		return;
@@ -396,7 +388,7 @@ write_on_wait(struct write_on *writing, const sigset_t *unblocked)
 static bool
 write_on_goes_on(const struct write_on *writing)
 {
-	if (writing->stop_time != 0 && (write_on_stop_signals >= 2 || write_on_now() >= writing->stop_time))
+	if (writing->stop_time != 0 && (write_on_stop_signals >= 2 || clock_monotonic_ns() >= writing->stop_time))
 		return false;
 	if (writing->end != NULL)
 		return writing->writer.pid > 0;
@@ -408,7 +400,7 @@ write_on_copy(struct write_on *writing, const sigset_t *unblocked)
 {
 	while (write_on_goes_on(writing)) {
 		const struct write_on_trigger *first = write_on_queue_first(writing->queue);
-		uint64_t now = write_on_now();
+		uint64_t now = clock_monotonic_ns();
 
 		if (first != NULL && writing->writer.pid == 0 && writing->end == NULL &&
 		    (writing->stop_time != 0 || first->due <= now))

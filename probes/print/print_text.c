@@ -527,17 +527,13 @@ put_sctp_state(char *at, int32_t state)
 	return put_string(at, names[known ? state : 0]);
 }
 
-/* RFC 9260 section 3.2. */
 static char *
 put_sctp_chunk(char *at, uint32_t type)
 {
-	static const char *const names[] = {
-	    "DATA", "INIT", "INIT_ACK", "SACK", "HEARTBEAT", "HEARTBEAT_ACK", "ABORT", "SHUTDOWN",
-	    "SHUTDOWN_ACK", "ERROR", "COOKIE_ECHO", "COOKIE_ACK", "ECNE", "CWR", "SHUTDOWN_COMPLETE",
-	};
+	const char *name = sctp_chunk_name(type);
 
-	if (type < sizeof names / sizeof names[0])
-		return put_string(at, names[type]);
+	if (name != NULL)
+		return put_string(at, name);
 	at = PUT(at, "chunk ");
 	return put_u32(at, type);
 }

@@ -6,8 +6,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /* Longest wait for the reader at the end of the output, and interval between two checks whether the process ends. */
 #define FINISH_MS 400
@@ -138,10 +139,7 @@ writer_flush(struct writer *writer)
 static uint64_t
 writer_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return clock_monotonic_ns() / 1000000;
 }
 
 /* Drops what is buffered.  Other writers go on, even if the last line was written in part. */

@@ -51,7 +51,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	refused "netobs split" "$build/netobs-split" -n 2 -w "$tmp/shared/directory/file" "$file"
 	refused "netobsctl stream" "$build/netobsctl" stream --dir "$tmp/shared/directory"
 	refused "a temporary file" env TMPDIR="$tmp/shared/directory" "$netobsd" -r "$file" --records
-	refused "a temporary file of a report" env TMPDIR="$tmp/shared/directory" "$build/netobs-report" --netobsd "$netobsd" \
+	refused "a temporary file of a report" env TMPDIR="$tmp/shared/directory" "$build/netobs-report" \
 		-i lo --for 1s
 	# A directory of another user, and in it a link to where root shall write.
 	kind=directory
@@ -100,7 +100,7 @@ closed() {
 }
 closed "$netobsd" --help
 closed "$netobsd" --list-probes
-closed "$build/netobs-report" --netobsd "$netobsd" "$file"
+closed "$build/netobs-report" "$file"
 closed "$build/netobsctl" --help
 closed "$build/netobsctl" --version
 [ ! -x "$build/netobs-connfs" ] || closed "$build/netobs-connfs" --help

@@ -301,7 +301,7 @@ class Run:
         self.kind, self.stdin = kind, None
         program = f"{build}/netobsd"
         if kind == "report":
-            self.command = [f"{build}/netobs-report", f"--netobsd={program}", path]
+            self.command = [f"{build}/netobs-report", path]
         elif kind == "split":
             self.command = ([f"{build}/netobs-split", f"--number={rng.randrange(1, 4)}", "-w", f"{directory}/part", path] +
                             some(rng, "--filter=tcp", "--filter=udp or sctp", "--filter=ip6", "--filter=greater 70"))

@@ -7,8 +7,6 @@ connfs=$build/netobs-connfs root=$tmp/connfs
 [ -x "$connfs" ] || skip_all "netobs-connfs is not built: no libfuse3"
 have fusermount3 || skip_all "fusermount3 is not installed"
 [ -c /dev/fuse ] || skip_all "no /dev/fuse here"
-NETOBSD=$netobsd # for histories
-export NETOBSD
 at_end "fusermount3 -u -z '$root' 2>/dev/null"
 mkdir "$root"
 

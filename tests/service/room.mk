@@ -54,4 +54,5 @@ speed_tests += \
 	%D%/speed.sh \
 	%D%/watchdog.sh
 
+%D%/intruder.log: tests/tools/test_history
 %D%/speed.log: bench/gentrace

@@ -9,8 +9,6 @@
 . "$(dirname "$0")/running.sh"
 
 have tmux || skip_all "tmux is not installed"
-NETOBSD=$netobsd # for histories
-export NETOBSD
 terminals=0
 terminal() {
 	tmux -f /dev/null -S "$tmp/tmux$terminals" "$@"

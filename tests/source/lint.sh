@@ -171,10 +171,10 @@ json_writers() {
 	in_sources '"[{]\\"|\\"[A-Za-z_%]+\\":([^ ]|$)|\\\\u(%|00)' $folders | grep -vE '^(base/json\.c|tools/report/[a-z_]*\.c):'
 }
 
-# Rows of units, characters that are units, and numbers with text behind them that is compared.
+# Rows of units with what they are worth.
 unit_parsers() {
 	# shellcheck disable=SC2086
-	in_sources "[{](\"(ns|us|ms|s|m|min|h|d|[kKMGT]|[kMGT]B|[KMGT]iB)\"|'[smhdkKMGT]'),|== '[smhdkKMGT]'|case '[KMGT]':" $folders |
+	in_sources "[{](\"(ns|us|ms|s|m|min|h|d|[kKMGT]|[kMGT]B|[KMGT]iB)\"|'[smhdkKMGT]'), *([0-9]|[A-Z]+_)" $folders |
 		grep -v '^base/units\.c:'
 }
 

@@ -13,7 +13,7 @@ unit_tests += \
 	%D%/test_connection_list \
 	%D%/test_connfs_closed \
 	%D%/test_connfs_tree \
-	%D%/test_history_lines \
+	%D%/test_history \
 	%D%/test_top_screen \
 	%D%/test_write_filter
 %C%_test_complete_file_SOURCES = %D%/test_complete_file.c tools/complete_file.c tools/complete_file.h
@@ -24,7 +24,7 @@ unit_tests += \
 %C%_test_connection_list_SOURCES = %D%/test_connection_list.c tools/control_client.c tools/json_reader.c tools/connections/connection_list.c \
 	tools/connections/connection_list.h
 %C%_test_connection_list_LDADD = $(LDADD) $(JANSSON_LIBS)
-%C%_test_history_lines_SOURCES = %D%/test_history_lines.c tools/replay/history_lines.c tools/replay/history_lines.h
+%C%_test_history_LDADD = libhistory.a $(LDADD)
 %C%_test_top_screen_SOURCES = %D%/test_top_screen.c tools/control_client.c tools/json_reader.c tools/connections/connection_list.c \
 	tools/connections/top_screen.c tools/connections/top_screen.h
 %C%_test_write_filter_SOURCES = %D%/test_write_filter.c tools/control_client.c tools/json_reader.c \

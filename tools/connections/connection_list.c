@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tools/control_client.h"
 
 /* Longest wait for each part of a reply, seconds. */
@@ -151,10 +151,7 @@ connection_list_split(struct connection_list *list, const struct connection_colu
 uint64_t
 connection_list_now(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	return clock_monotonic_ns();
 }
 
 bool

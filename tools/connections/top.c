@@ -12,8 +12,8 @@
 #include "tools/connections/terminal.h"
 #include "tools/connections/top_screen.h"
 #include "tools/control_client.h"
+#include "tools/history/history_ladder.h"
 #include "tools/json_reader.h"
-#include "tools/replay/history.h"
 #include "tools/write_client.h"
 
 /* The first rates are shown after this part of an interval: the user waits for them. */
@@ -252,10 +252,10 @@ top_show_ladder(struct top *top)
 			 (unsigned long long)top->cid);
 		return;
 	}
-	request.local_address = row->values[TOP_LADDR];
-	request.local_port = row->values[TOP_LPORT];
-	request.remote_address = row->values[TOP_RADDR];
-	request.remote_port = row->values[TOP_RPORT];
+	request.address[0] = row->values[TOP_LADDR];
+	request.port[0] = row->values[TOP_LPORT];
+	request.address[1] = row->values[TOP_RADDR];
+	request.port[1] = row->values[TOP_RPORT];
 	if (!history_read(&request, top->ladder, top->message, sizeof top->message))
 		return;
 	top->ladder_lines = 0;

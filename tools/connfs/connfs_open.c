@@ -10,7 +10,7 @@
 
 #include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
-#include "tools/replay/history.h"
+#include "tools/history/history_ladder.h"
 #include "tools/write_client.h"
 
 /* Files that are opened in a row, with at most CONNFS_ROW_GAP_NS from the end of one open to the beginning of the next:
@@ -193,10 +193,8 @@ connfs_open_history(struct connfs_handle *handle, const struct connfs_node *node
 	struct connfs_ends ends;
 	struct history_request request = {.socket = connfs_socket,
 					  .cid = node->cid,
-					  .local_address = ends.local_address,
-					  .local_port = ends.local_port,
-					  .remote_address = ends.remote_address,
-					  .remote_port = ends.remote_port};
+					  .address = {ends.local_address, ends.remote_address},
+					  .port = {ends.local_port, ends.remote_port}};
 	int error = connfs_copy_ends(node->cid, &ends);
 	char reason[4096];
 	bool done;

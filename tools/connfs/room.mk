@@ -11,9 +11,6 @@ netobs_connfs_SOURCES = \
 	tools/unnamed_file.c \
 	tools/write_client.c \
 	tools/connections/connection_list.c \
-	tools/replay/history.c \
-	tools/replay/history_lines.c \
-	tools/replay/replay.c \
 	%D%/connfs.c \
 	%D%/connfs_attributes.c \
 	%D%/connfs_closed.c \
@@ -31,4 +28,4 @@ netobs_connfs_SOURCES = \
 	%D%/connfs_tree.c \
 	%D%/connfs_tree.h
 netobs_connfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
-netobs_connfs_LDADD = libprobes.a libbase.a $(FUSE_LIBS) $(JANSSON_LIBS)
+netobs_connfs_LDADD = libhistory.a $(ENGINE) $(LIBRARIES_USED) $(FUSE_LIBS) $(JANSSON_LIBS)

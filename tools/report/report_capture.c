@@ -2,11 +2,11 @@
 #include "tools/report/report_capture.h"
 
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/report/report_lines.h"
+#include "flow/tcp/tcp.h"
+#include "probes/netobs.h"
 
 /* Segments of LONG_REQUEST bytes or more that follow each other within LONG_REQUEST_NS are one request. */
 #define LONG_REQUEST	512u
@@ -15,83 +15,252 @@
 /* A query that is sent again times out again within this time, ns. */
 #define DNS_REPEATS_NS 60000000000u
 
-static void
-report_frames_add(struct report_capture *capture, uint64_t packet)
-{
-	struct report_frames *frames = &capture->frames;
+/* An end that acknowledges so much more than its peer was captured sending shows that the capture lacks something: its
+ * SYN and its FIN take a number each. */
+#define BEYOND_MIN 3u
+#define BEYOND_MAX 0x3fffffffu
 
-	if (frames->count == frames->capacity) {
-		size_t capacity = frames->capacity == 0 ? 65536 : 2 * frames->capacity;
-		uint64_t *packets = reallocarray(frames->packets, capacity, sizeof(*packets));
+/* A firing at an end of a connection. */
+struct report_event_at {
+	struct firing *firing;
+	const struct packet *segment;
+	const struct tcp_endpoint *self, *peer;
+	uint64_t packet, time;
+};
 
-		if (packets == NULL) {
-			capture->no_memory = true;
-			return;
-		}
-		frames->packets = packets;
-		frames->capacity = capacity;
-	}
-	frames->packets[frames->count++] = packet;
-}
-
-/* The events of the end that the next cs_cid of the line names; NULL without one. */
+/* The events of both ends of the connection of a firing. */
 static struct report_end_events *
-report_read_end(struct report_capture *capture, struct report_line *line)
+report_ends_of(struct report_capture *capture, const struct firing *firing)
 {
-	int64_t cid = report_line_number(line, "cs_cid", -1);
-	struct report_end_events *end = report_ends_add(&capture->ends, cid);
+	size_t index = flow_table_index(capture->pass.flows, firing->flow);
 
-	capture->no_memory |= end == NULL && cid > 0;
-	return end;
+	if (index >= capture->live_count)
+		capture->live_count = index + 1;
+	return capture->live[index];
 }
 
-static void
-report_read_frame(struct report_capture *capture, struct report_line *line)
+static struct report_end_trouble *
+report_trouble_of(struct report_capture *capture, const struct firing *firing)
 {
-	capture->packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	capture->time = (uint64_t)report_line_number(line, "pkt_ts", 0);
-	report_frames_add(capture, capture->packet);
-	report_volume_frame(&capture->volume, capture->time, (uint64_t)report_line_number(line, "pkt_len", 0));
+	struct report_end_trouble *trouble =
+	    report_end_add_trouble(&report_ends_of(capture, firing)[firing->endpoint], firing_cid(firing));
+
+	capture->no_memory |= trouble == NULL;
+	return trouble;
 }
 
-/* The first IP packet of the frame says which protocol the frame belongs to; packets of a tunnel have other ids. */
+/* Notes the first RST that has an effect. */
 static void
-report_read_ip(struct report_capture *capture, struct report_line *line)
+report_note_reset(struct report_capture *capture, const struct report_event_at *at)
 {
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
+	struct report_end_trouble *trouble = report_trouble_of(capture, at->firing);
 
-	if (packet != capture->packet)
+	if (trouble != NULL && trouble->packets[REPORT_RESET] == 0)
+		trouble->packets[REPORT_RESET] = at->packet;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the frames */
+
+static void
+report_capture_frame(void *context, const struct frame *frame)
+{
+	struct report_capture *capture = context;
+
+	report_volume_frame(&capture->volume, frame->ts, frame->len);
+}
+
+/* The outermost IP packet of a frame says which protocol the frame belongs to. */
+static void
+report_capture_ip(struct report_capture *capture, const struct packet *packet)
+{
+	bool fragment6 = packet->ip.version == 6 && packet->ip.fragment;
+
+	if (packet->tunnelled)
 		return;
-	capture->packet = 0;
-	report_volume_protocol(&capture->volume,
-			       report_duplicates_ip(&capture->duplicates, line, packet, capture->time));
+	report_volume_protocol(&capture->volume, fragment6 ? IPPROTO_FRAGMENT : packet->ip.protocol);
+	/* A copy of what has neither an identification nor data may have been sent by its sender. */
+	if (packet->ip.fragment_id != 0 || packet->payload_wire > 0) {
+		capture->duplicates.packets++;
+		capture->duplicates.copies += anomaly_has(&packet->anomalies, ANOMALY_DUPLICATE);
+	}
 }
 
-/* The next header of the fixed header of IPv6 may be that of an extension header. */
+/* ----------------------------------------------------------------------------------------------- what an end sends */
+
+/* A segment that shows that its sender's window is closed, or a RST, which shows no window. */
 static void
-report_read_extended(struct report_capture *capture, struct report_line *line)
+report_sent_closed_window(struct report_capture *capture, const struct report_event_at *at)
 {
-	const struct report_frames *frames = &capture->frames;
-	unsigned number = IPPROTO_TCP;
+	bool reset = (at->segment->tcp.flags & TCP_RST) != 0;
+	struct report_end_trouble *trouble;
 
-	if (report_line_is(line, "report-extended-icmp"))
-		number = IPPROTO_ICMPV6;
-	else if (report_line_is(line, "report-extended-udp"))
-		number = IPPROTO_UDP;
-	if (frames->count > 0 &&
-	    (uint64_t)report_line_number(line, "pkt_addr", 0) == frames->packets[frames->count - 1])
-		report_volume_protocol(&capture->volume, number);
+	if (reset && report_ends_of(capture, at->firing)[at->firing->endpoint].trouble == NULL)
+		return;
+	trouble = report_trouble_of(capture, at->firing);
+	if (trouble == NULL)
+		return;
+	if (trouble->closed_packet == 0 || trouble->closed_segments + 1 != at->self->segments_sent) {
+		if (reset)
+			return;
+		trouble->closed_packet = at->packet;
+		trouble->closed_time = at->time;
+	}
+	trouble->closed_segments = at->self->segments_sent;
+	if (!reset && trouble->packets[REPORT_ZERO_WINDOW] == 0)
+		trouble->packets[REPORT_ZERO_WINDOW] = at->packet;
+}
+
+/* Whether data is a request of its own: the server has sent an ACK before it, and it is no part of a long request. */
+static bool
+report_is_next_request(const struct report_request_event *before, const struct report_request_event *next)
+{
+	return next->segments != before->segments &&
+	       (next->length < LONG_REQUEST || next->time >= before->time + LONG_REQUEST_NS);
+}
+
+/* The last segment of a request has PSH. */
+static void
+report_sent_request(struct report_capture *capture, const struct report_event_at *at)
+{
+	struct report_end_events *end = &report_ends_of(capture, at->firing)[at->firing->endpoint];
+	struct report_request_event *before = report_end_add_request(end);
+	struct report_request_event request = {.packet = at->packet,
+					       .row = 1,
+					       .time = at->time,
+					       .first = at->time,
+					       .received = tcp_captured_bytes(at->peer),
+					       .segments = at->peer->segments_sent,
+					       .length = at->segment->payload_wire};
+
+	capture->no_memory |= before == NULL;
+	if (before == NULL)
+		return;
+	if (before->packet != 0 && request.received == before->received) {
+		uint64_t since = before->first;
+
+		request.row = before->row + report_is_next_request(before, &request);
+		request.first = since;
+		if (request.row > 1 && at->time > since && at->time - since > report_end_trouble(end)->queued_ns) {
+			struct report_end_trouble *trouble = report_trouble_of(capture, at->firing);
+
+			if (trouble != NULL)
+				trouble->queued_ns = at->time - since;
+		}
+	}
+	*before = request;
+}
+
+/* The first data of a server, late and before any data of the client. */
+static void
+report_sent_greeting(struct report_capture *capture, const struct report_event_at *at)
+{
+	uint64_t start = flow_first_seen(capture->pass.flows, at->firing->flow);
+	struct report_end_trouble *trouble;
+
+	if (tcp_captured_bytes(at->peer) != 0 || tcp_captured_bytes(at->self) != at->segment->payload_wire ||
+	    at->segment->tcp.ack != at->peer->iss + 1 || at->time < start + 1000ull * REPORT_SLOW_ANSWER_US)
+		return;
+	trouble = report_trouble_of(capture, at->firing);
+	if (trouble == NULL || trouble->packets[REPORT_GREETING] != 0)
+		return;
+	trouble->packets[REPORT_GREETING] = at->packet;
+	trouble->greeting_us = (at->time - start) / 1000;
+}
+
+/* A segment that acknowledges more than its peer was captured sending. */
+static void
+report_note_missing(struct report_capture *capture, const struct report_event_at *at, uint32_t missing)
+{
+	struct report_end_trouble *trouble = report_trouble_of(capture, at->firing);
+
+	if (trouble == NULL)
+		return;
+	trouble->missing = missing;
+	trouble->missing_segments = at->self->segments_sent;
+}
+
+/* SYN, FIN and RST. */
+static void
+report_sent_control(struct report_capture *capture, const struct report_event_at *at, bool again)
+{
+	struct report_end_events *end = &report_ends_of(capture, at->firing)[at->firing->endpoint];
+	unsigned flags = at->segment->tcp.flags;
+
+	/* The RST of an end closes that end at once, a RST that is not its own does not. */
+	if ((flags & TCP_RST) != 0 && at->self->state == TCP_STATE_CLOSED)
+		report_note_reset(capture, at);
+	if ((flags & (TCP_FIN | TCP_RST)) != 0 && !again && end->finish_time == 0)
+		end->finish_time = at->time;
+	if ((flags & TCP_SYN) != 0 && (flags & TCP_ACK) != 0 && at->self->state == TCP_STATE_SYN_RECEIVED &&
+	    end->syn_ack_packet == 0) {
+		end->syn_ack_packet = at->packet;
+		end->syn_ack_time = at->time;
+	}
+}
+
+/* Sets what happens; false if it changes nothing, or no packet has proved that the end exists. */
+static bool
+report_event_find(const struct report_capture *capture, struct firing *firing, struct report_event_at *at)
+{
+	if (firing->flow == NULL || (firing->packet != NULL && report_packet_is_void(firing->packet)))
+		return false;
+	*at = (struct report_event_at){.firing = firing,
+				       .segment = firing->packet,
+				       .self = &firing->flow->tcp[firing->endpoint],
+				       .peer = &firing->flow->tcp[1 - firing->endpoint],
+				       .packet = report_pass_frame(&capture->pass, firing),
+				       .time = report_pass_time(&capture->pass, firing)};
+	return at->self->state != TCP_STATE_NONE;
+}
+
+/* The first segment of a connection: an earlier one with its index may have had events after its record. */
+static void
+report_capture_forget(struct report_capture *capture, const struct firing *firing)
+{
+	struct report_end_events *ends = report_ends_of(capture, firing);
+
+	report_end_clear(&ends[0]);
+	report_end_clear(&ends[1]);
 }
 
 static void
-report_read_event(struct report_capture *capture, struct report_line *line, enum report_event event)
+report_capture_sent(struct report_capture *capture, const struct report_event_at *at)
 {
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_read_end(capture, line);
+	const struct packet *segment = at->segment;
+	unsigned flags = segment->tcp.flags;
+	bool again = (at->self->flags & TCP_EP_LAST_RETRANSMITTED) != 0;
+	bool known = (at->peer->flags & TCP_EP_ISS_KNOWN) != 0 && at->peer->iss != 0;
+	uint32_t beyond; /* how much more it acknowledges than the SYN of its peer and what was captured */
 
-	if (end != NULL && end->packets[event] == 0)
-		end->packets[event] = packet;
+	if (at->self->segments_sent + at->peer->segments_sent == 1)
+		report_capture_forget(capture, at->firing);
+	if ((flags & (TCP_SYN | TCP_FIN | TCP_RST)) != 0)
+		report_sent_control(capture, at, again);
+	if ((flags & TCP_SYN) == 0 && (segment->tcp.window == 0 || (flags & TCP_RST) != 0))
+		report_sent_closed_window(capture, at);
+	if (segment->payload_wire > 0 && (flags & TCP_PSH) != 0 && !again &&
+	    (at->self->flags & TCP_EP_ACTIVE_OPEN) != 0)
+		report_sent_request(capture, at);
+	if (!known)
+		return;
+	beyond = at->self->last_ack_sent - at->peer->iss - (uint32_t)tcp_captured_bytes(at->peer);
+	if (beyond >= BEYOND_MIN && beyond <= BEYOND_MAX)
+		report_note_missing(capture, at, beyond - 1);
+	if (segment->payload_wire > 0 && !again && (at->self->flags & TCP_EP_ACTIVE_OPEN) == 0 &&
+	    (at->peer->flags & TCP_EP_ACTIVE_OPEN) != 0)
+		report_sent_greeting(capture, at);
 }
+
+/* A port on which nothing listens has no endpoint: its RST has a connection only where it is received. */
+static void
+report_capture_received(struct report_capture *capture, const struct report_event_at *at)
+{
+	if ((at->segment->tcp.flags & TCP_RST) != 0 &&
+	    (at->self->state == TCP_STATE_SYN_SENT || at->self->state == TCP_STATE_CLOSED))
+		report_note_reset(capture, at);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the events */
 
 /* Counts a retransmission that follows another one directly, or starts to count. */
 static void
@@ -109,156 +278,75 @@ report_count_repeat(struct report_repeats *repeats, const struct report_repeats 
 }
 
 static void
-report_read_retransmission(struct report_capture *capture, struct report_line *line)
+report_capture_retransmission(struct report_capture *capture, const struct report_event_at *at)
 {
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_read_end(capture, line);
-	struct report_repeats latest = {.packet = packet};
-	char kind[16];
+	const struct tcprinfo *info = firing_argument(at->firing, 5);
+	struct report_end_trouble *trouble = report_trouble_of(capture, at->firing);
+	struct report_repeats latest = {.packet = at->packet,
+					.time = at->time,
+					.segments = at->self->segments_sent,
+					.received = at->peer->segments_sent};
 
-	if (end == NULL)
+	if (trouble == NULL)
 		return;
-	if (end->packets[REPORT_RESENT] == 0)
-		end->packets[REPORT_RESENT] = packet;
-	latest.time = (uint64_t)report_line_number(line, "cs_ts", 0);
-	latest.segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
-	latest.received = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
-	report_line_text(line, "tcpr_kindstr", kind, sizeof(kind));
-	if (strcmp(kind, "spurious") == 0) {
+	if (trouble->packets[REPORT_RESENT] == 0)
+		trouble->packets[REPORT_RESENT] = at->packet;
+	if (info->tcpr_kind == RETRANSMIT_SPURIOUS) {
 		/* It may follow a row of others, of which it is no part. */
-		if (latest.segments == end->repeats.segments + 1 && latest.received == end->repeats.received)
-			end->repeats.segments++;
+		if (latest.segments == trouble->repeats.segments + 1 && latest.received == trouble->repeats.received)
+			trouble->repeats.segments++;
 		return;
 	}
-	report_count_repeat(&end->repeats, &latest);
-	if (strcmp(kind, "syn") == 0)
-		end->syn_again = (struct report_opening){packet, latest.time, latest.received};
-	else
-		end->resends = true;
+	report_count_repeat(&trouble->repeats, &latest);
+	if (info->tcpr_kind == RETRANSMIT_SYN)
+		trouble->syn_again = (struct report_opening){at->packet, latest.time, latest.received};
 }
 
-/* A segment that shows that its sender's window is closed, or a RST, which shows no window. */
 static void
-report_read_closed_window(struct report_capture *capture, struct report_line *line)
+report_capture_opening(struct report_capture *capture, const struct report_event_at *at)
 {
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0), time, segments;
-	struct report_end_events *end = report_read_end(capture, line);
-	bool reset;
-
-	if (end == NULL)
-		return;
-	time = (uint64_t)report_line_number(line, "cs_ts", 0);
-	segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
-	reset = (report_line_number(line, "tcp_flags", 0) & REPORT_FLAG_RST) != 0;
-	if (end->closed_packet == 0 || end->closed_segments + 1 != segments) {
-		if (reset)
-			return;
-		end->closed_packet = packet;
-		end->closed_time = time;
-	}
-	end->closed_segments = segments;
-	if (!reset && end->packets[REPORT_ZERO_WINDOW] == 0)
-		end->packets[REPORT_ZERO_WINDOW] = packet;
+	if (at->time >= flow_first_seen(capture->pass.flows, at->firing->flow) + 1000ull * REPORT_SLOW_HANDSHAKE_US)
+		report_ends_of(capture, at->firing)[at->firing->endpoint].opened_packet = at->packet;
 }
 
-/* A segment that acknowledges more than its peer was captured sending. */
-static void
-report_read_missing(struct report_capture *capture, struct report_line *line)
-{
-	struct report_end_events *end = report_read_end(capture, line);
-	uint32_t first, acknowledged;
-
-	if (end == NULL)
-		return;
-	first = (uint32_t)report_line_number(line, "tcps_irs", 0) + 1;
-	acknowledged = (uint32_t)report_line_number(line, "tcps_rack", 0);
-	end->missing = acknowledged - first - (uint32_t)report_line_number(line, "tcps_rcv_bytes", 0);
-	end->missing_segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
-}
-
-/* The first data of a server, late and before any data of the client. */
-static void
-report_read_greeting(struct report_capture *capture, struct report_line *line)
-{
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0), now, start;
-	struct report_end_events *end = report_read_end(capture, line);
-
-	if (end == NULL || end->packets[REPORT_GREETING] != 0)
-		return;
-	now = (uint64_t)report_line_number(line, "cs_ts", 0);
-	start = (uint64_t)report_line_number(line, "tcps_start", 0);
-	end->packets[REPORT_GREETING] = packet;
-	end->greeting_us = now > start ? (now - start) / 1000 : 0;
-}
-
-/* Whether data is a request of its own: the server has sent an ACK before it, and it is no part of a long request. */
 static bool
-report_is_next_request(const struct report_request_event *before, const struct report_request_event *next)
+report_icmp_is_too_big(bool ipv4, const struct icmp_layer *icmp)
 {
-	return next->segments != before->segments &&
-	       (next->length < LONG_REQUEST || next->time >= before->time + LONG_REQUEST_NS);
+	return ipv4 ? icmp->type == 3 && icmp->code == 4 : icmp->type == 2;
 }
 
-static void
-report_read_request(struct report_capture *capture, struct report_line *line)
+/* Destination unreachable, time exceeded, parameter problem. */
+static bool
+report_icmp_is_undelivered(bool ipv4, const struct icmp_layer *icmp)
 {
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_read_end(capture, line);
-	struct report_request_event request = {.packet = packet, .row = 1};
+	if (ipv4)
+		return icmp->type == 3 || icmp->type == 11 || icmp->type == 12;
+	return icmp->type == 1 || icmp->type == 3 || icmp->type == 4;
+}
 
-	if (end == NULL)
+/* An ICMP error for a packet of an end: too big for the path, of which the latest counts, or not delivered. */
+static void
+report_capture_icmp(struct report_capture *capture, struct firing *firing)
+{
+	const struct packet *packet = firing->packet;
+	bool ipv4 = packet->transport == TRANSPORT_ICMP, big = report_icmp_is_too_big(ipv4, &packet->icmp);
+	struct report_end_trouble *trouble;
+
+	if (firing_argument(firing, 1) == NULL || report_packet_is_void(packet) ||
+	    (!big && !report_icmp_is_undelivered(ipv4, &packet->icmp)))
 		return;
-	request.time = (uint64_t)report_line_number(line, "cs_ts", 0);
-	request.received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
-	request.segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
-	request.length = (uint32_t)report_line_number(line, "tcp_payload", 0);
-	request.first = request.time;
-	if (end->request.packet != 0 && request.received == end->request.received) {
-		request.row = end->request.row + report_is_next_request(&end->request, &request);
-		request.first = end->request.first;
-		if (request.row > 1 && request.time > request.first && request.time - request.first > end->queued_ns)
-			end->queued_ns = request.time - request.first;
+	trouble = report_trouble_of(capture, firing);
+	if (trouble == NULL)
+		return;
+	if (big) {
+		trouble->too_big_packet = report_pass_frame(&capture->pass, firing);
+		trouble->too_big_time = report_pass_time(&capture->pass, firing);
+	} else if (trouble->packets[REPORT_UNREACHABLE] == 0) {
+		trouble->packets[REPORT_UNREACHABLE] = report_pass_frame(&capture->pass, firing);
+		trouble->rejection = (struct report_rejection){
+		    .version = packet->ip.version, .type = packet->icmp.type, .code = packet->icmp.code};
+		memcpy(trouble->rejection.sender, packet->ip.src, sizeof(trouble->rejection.sender));
 	}
-	end->request = request;
-}
-
-static void
-report_read_finish(struct report_capture *capture, struct report_line *line)
-{
-	struct report_end_events *end = report_read_end(capture, line);
-
-	if (end != NULL && end->finish_time == 0)
-		end->finish_time = (uint64_t)report_line_number(line, "cs_ts", 0);
-}
-
-static void
-report_read_syn_ack(struct report_capture *capture, struct report_line *line)
-{
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_read_end(capture, line);
-
-	if (end == NULL || end->syn_ack.packet != 0)
-		return;
-	end->syn_ack.packet = packet;
-	end->syn_ack.time = (uint64_t)report_line_number(line, "cs_ts", 0);
-}
-
-/* An ICMP error that a packet of an end was not delivered. */
-static void
-report_read_unreachable(struct report_capture *capture, struct report_line *line)
-{
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	char sender[INET6_ADDRSTRLEN];
-	struct report_end_events *end;
-	uint8_t type;
-
-	report_line_text(line, "ip_saddr", sender, sizeof(sender));
-	end = report_read_end(capture, line);
-	if (end == NULL || end->packets[REPORT_UNREACHABLE] != 0)
-		return;
-	end->packets[REPORT_UNREACHABLE] = packet;
-	type = (uint8_t)report_line_number(line, "icmp_type", 0);
-	report_rejection_set(&end->rejection, type, (uint8_t)report_line_number(line, "icmp_code", 0), sender);
 }
 
 /* Whether the query timed out before, too. */
@@ -273,227 +361,134 @@ report_is_timeout_known(struct report_unanswered *dns, const struct report_timeo
 }
 
 static void
-report_read_query(struct report_capture *capture, struct report_line *line)
+report_capture_query(struct report_capture *capture, struct firing *firing)
 {
+	const struct conninfo *connection = firing_argument(firing, 0);
+	const struct dnsinfo *query = firing_argument(firing, 1);
+	struct report_timeout timeout = {.cid = connection->ci_cid, .time = connection->ci_ts, .id = query->dns_id};
 	struct report_unanswered *dns = &capture->dns;
-	struct report_timeout timeout;
-	struct report_query *query;
 
-	timeout.cid = (uint64_t)report_line_number(line, "ci_cid", 0);
-	timeout.time = (uint64_t)report_line_number(line, "ci_ts", 0);
-	timeout.id = (uint16_t)report_line_number(line, "dns_id", 0);
 	if (report_is_timeout_known(dns, &timeout) || dns->count++ >= REPORT_EVIDENCE)
 		return;
-	query = &dns->first[dns->count - 1];
-	query->cid = timeout.cid;
-	query->time = timeout.time;
-	query->id = timeout.id;
+	dns->first[dns->count - 1] =
+	    (struct report_query){.cid = timeout.cid, .time = timeout.time, .id = timeout.id};
 }
 
+/* Gives an end of a record its events, but not those that an earlier connection with its index had after its record. */
 static void
-report_read_record(struct report_capture *capture, struct report_line *line)
+report_capture_move(struct report_end *end, struct report_end_events *from)
 {
-	if (!report_records_add(&capture->records, line))
+	if (from->trouble != NULL && from->trouble->cid != end->cid)
+		report_end_clear(from);
+	end->events = *from;
+	*from = (struct report_end_events){0};
+}
+
+/* The end of a connection, or of the captures while it is open.  The firing reports its client. */
+static void
+report_capture_record(struct report_capture *capture, struct firing *firing)
+{
+	struct report_record *record = report_records_add(&capture->records, firing_argument(firing, 0));
+	struct report_end_events *ends = report_ends_of(capture, firing);
+
+	if (record == NULL) {
 		capture->no_memory = true;
-}
-
-static void
-report_read_reset(struct report_capture *capture, struct report_line *line)
-{
-	report_read_event(capture, line, REPORT_RESET);
-}
-
-static void
-report_read_opening(struct report_capture *capture, struct report_line *line)
-{
-	report_read_event(capture, line, REPORT_OPENED);
-}
-
-/* The latest ICMP error that a packet of an end was too big for the path. */
-static void
-report_read_too_big(struct report_capture *capture, struct report_line *line)
-{
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	struct report_end_events *end = report_read_end(capture, line);
-
-	if (end == NULL)
 		return;
-	end->too_big_packet = packet;
-	end->too_big_time = (uint64_t)report_line_number(line, "cs_ts", 0);
-}
-
-static void
-report_read_segment(struct report_capture *capture, struct report_line *line)
-{
-	report_duplicates_segment(&capture->duplicates, line);
-}
-
-static void
-report_read_datagram(struct report_capture *capture, struct report_line *line)
-{
-	report_duplicates_datagram(&capture->duplicates, line);
-}
-
-static void
-report_read_line(const char *text, size_t length, void *context)
-{
-	/* The most frequent probes first.  With the quote a word is the whole name, without it the begin of names. */
-	static const struct {
-		const char *probe;
-		void (*read)(struct report_capture *capture, struct report_line *line);
-	} lines[] = {
-	    {"gld-receive\"", report_read_frame},
-	    {"ip-receive\"", report_read_ip},
-	    {"connection-end\"", report_read_record},
-	    {"tcp-retransmit\"", report_read_retransmission},
-	    {"report-request\"", report_read_request},
-	    {"report-finish\"", report_read_finish},
-	    {"report-syn-ack\"", report_read_syn_ack},
-	    {"dns-timeout\"", report_read_query},
-	    {"report-unreachable\"", report_read_unreachable},
-	    {"report-too-big\"", report_read_too_big},
-	    {"report-reset\"", report_read_reset},
-	    {"report-refusal\"", report_read_reset},
-	    {"report-closed-window\"", report_read_closed_window},
-	    {"report-opening\"", report_read_opening},
-	    {"report-missing\"", report_read_missing},
-	    {"report-greeting\"", report_read_greeting},
-	    {"report-plain-segment\"", report_read_segment},
-	    {"report-plain-datagram\"", report_read_datagram},
-	    {"report-extended-", report_read_extended},
-	};
-	struct report_line line;
-
-	report_line_begin(&line, text, length);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		if (report_line_is(&line, lines[i].probe)) {
-			lines[i].read(context, &line);
-			return;
-		}
 	}
+	report_capture_move(&record->ends[REPORT_CLIENT], &ends[firing->endpoint]);
+	report_capture_move(&record->ends[REPORT_SERVER], &ends[1 - firing->endpoint]);
 }
 
-/* A line of standard error: a counter of --summary, or a message, which is passed on. */
 static void
-report_read_note(const char *line, void *context)
+report_capture_fire(void *context, struct firing *firing)
 {
 	struct report_capture *capture = context;
-	unsigned long long value;
-	char name[64];
+	struct report_event_at at;
 
-	if (strncmp(line, "netobsd: ", 9) == 0) {
-		fprintf(stderr, "netobs-report: %s\n", line + 9);
-	} else if (sscanf(line, "%63s %llu", name, &value) == 2) {
-		if (strcmp(name, "frames") == 0)
-			capture->read = value;
-		else if (strcmp(name, "truncated") == 0)
-			capture->truncated += value;
-		else if (strcmp(name, "anomaly.truncated-record") == 0)
-			capture->shortened = value;
-		else if (strcmp(name, "capture.dropped") == 0 || strcmp(name, "capture.interface-dropped") == 0)
-			capture->dropped += value;
-		else if (strcmp(name, "capture.damaged") == 0)
-			capture->damaged = value;
-		else if (strcmp(name, "capture.unsupported") == 0)
-			capture->unsupported = value;
+	switch (firing->probe) {
+	case PROBE_IP_RECEIVE:
+		report_capture_ip(capture, firing->packet);
+		return;
+	case PROBE_ICMP_RECEIVE:
+		report_capture_icmp(capture, firing);
+		return;
+	case PROBE_DNS_TIMEOUT:
+		report_capture_query(capture, firing);
+		return;
+	case PROBE_CONNECTION_END:
+		report_capture_record(capture, firing);
+		return;
+	default:
+		break;
 	}
+	if (!report_event_find(capture, firing, &at))
+		return;
+	if (firing->probe == PROBE_TCP_SEND)
+		report_capture_sent(capture, &at);
+	else if (firing->probe == PROBE_TCP_RECEIVE)
+		report_capture_received(capture, &at);
+	else if (firing->probe == PROBE_TCP_RETRANSMIT)
+		report_capture_retransmission(capture, &at);
+	else
+		report_capture_opening(capture, &at);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the pass */
+
+static void
+report_capture_count(struct report_capture *capture, const struct report_pass_counters *counters)
+{
+	capture->read = counters->observed.frames;
+	capture->truncated = counters->observed.truncated;
+	capture->shortened = counters->observed.anomalies[ANOMALY_TRUNCATED_RECORD];
+	capture->dropped += counters->input.dropped + counters->input.interface_dropped;
+	capture->damaged = counters->input.damaged;
+	capture->unsupported = counters->input.unsupported;
+}
+
+/* The captures have ended, and all connections with them. */
+static void
+report_capture_clear(struct report_capture *capture)
+{
+	for (size_t i = 0; i < capture->live_count; i++) {
+		report_end_clear(&capture->live[i][0]);
+		report_end_clear(&capture->live[i][1]);
+	}
+	free(capture->live);
+	capture->live = NULL;
+}
+
+bool
+report_capture_read(struct report_capture *capture, struct report_passes *passes)
+{
+	static const enum probe_id probes[] = {PROBE_IP_RECEIVE,     PROBE_TCP_SEND,	PROBE_TCP_RECEIVE,
+					       PROBE_TCP_RETRANSMIT, PROBE_ICMP_RECEIVE, PROBE_TCP_ACCEPT_ESTABLISHED,
+					       PROBE_DNS_TIMEOUT,    PROBE_CONNECTION_END};
+	struct report_pass_counters counters = {0};
+	enum input_result result;
+
+	capture->pass = (struct report_pass){.probes = probes,
+					     .probes_count = sizeof(probes) / sizeof(probes[0]),
+					     .context = capture,
+					     .begin_frame = report_capture_frame,
+					     .fire = report_capture_fire};
+	capture->live = calloc(report_passes_flows(passes), sizeof(*capture->live));
+	if (capture->live == NULL) {
+		capture->no_memory = true;
+		return true;
+	}
+	result = report_passes_first(passes, &capture->pass, &counters);
+	report_capture_count(capture, &counters);
+	report_volume_end(&capture->volume);
+	report_capture_clear(capture);
+	if (result == INPUT_DAMAGED)
+		capture->status = 2;
+	return result != INPUT_FAILED;
 }
 
 void
-report_capture_read(struct report_capture *capture, const struct replay_source *source)
+report_capture_free(struct report_capture *capture)
 {
-	/* In the view of both ends the sender of a segment is known. */
-	static char print[] = "--print=gld-receive,ip-receive,connection-end,tcp-retransmit,dns-timeout,report-*";
-	/* In the order in which the lines are read; the columns of a record as report_records_add() reads them. */
-	static char fields[] =
-	    "--print-fields=probe,pkt_addr,pkt_ts,pkt_len,"
-	    "ip_ver,ip_plength,ip_saddr,ip_daddr,ipv4_ident,ipv4_offset,ipv4_protocol,ipv6_nexthdr,"
-	    "cs_cid,cs_ts,ci_cid,ci_ts,dns_id,"
-	    "tcps_irs,tcps_rack,tcps_rcv_bytes,tcps_snd_segs,tcps_rcv_segs,tcps_start,tcpr_kindstr,"
-	    "tcp_sport,tcp_dport,tcp_seq,tcp_ack,tcp_flags,tcp_window,tcp_payload,tcp_checksum,"
-	    "udp_sport,udp_dport,udp_length,udp_checksum,icmp_type,icmp_code,"
-	    "cr_client,cr_server,cr_client_port,cr_server_port,cr_client_cid,cr_server_cid,cr_role,cr_protocol,"
-	    "cr_start,cr_end,cr_duration_us,cr_client_segments,cr_client_bytes,cr_client_resent,cr_client_zero_windows,"
-	    "cr_server_segments,cr_server_bytes,cr_server_resent,cr_server_zero_windows,cr_resent_fast,"
-	    "cr_resent_timeout,cr_resent_probe,cr_resent_spurious,cr_resent_syn,cr_zero_window_us,cr_handshake_us,"
-	    "cr_rtt_mean_us,cr_exchanges,cr_answer_mean_us,cr_answer_max_us,cr_client_flags,cr_server_flags,cr_reason,"
-	    "cr_name,cr_icmp_type,cr_icmp_code,cr_icmp_sender,cr_server_state";
-	static char *const more[] = {
-	    "--view=both",
-	    "--format=json",
-	    "--summary",
-	    /* The RST of an end closes that end at once, a RST that is not its own does not. */
-	    "--formula=report-reset = tcp-send where tcp_flags & RST && tcps_state == closed",
-	    /* A port on which nothing listens has no endpoint: its RST has a connection only where it is received. */
-	    "--formula=report-refusal = tcp-receive where tcp_flags & RST && tcps_state in {syn-sent, closed}",
-	    "--formula=report-closed-window = tcp-send where "
-	    "!(tcp_flags & SYN) && (tcp_window == 0 || tcp_flags & RST)",
-	    "--formula=report-request = tcp-send where "
-	    "tcp_payload > 0 && tcp_flags & PSH && tcps_active == 1 && tcps_retransmit != 1",
-	    "--formula=report-finish = tcp-send where tcp_flags & (FIN|RST) && tcps_retransmit != 1",
-	    /* But for packets that were too big. */
-	    "--formula=report-unreachable = icmp-receive where cs_cid != 0 && "
-	    "(icmp_version == 4 && (icmp_type == 3 && icmp_code != 4 || icmp_type in {11..12}) || "
-	    "icmp_version == 6 && icmp_type in {1, 3..4})",
-	    "--formula=report-too-big = icmp-receive where cs_cid != 0 && "
-	    "(icmp_version == 4 && icmp_type == 3 && icmp_code == 4 || icmp_version == 6 && icmp_type == 2)",
-	    "--formula=report-syn-ack = tcp-send where "
-	    "tcp_flags & SYN && tcp_flags & ACK && tcps_state == syn-received",
-	    "--formula=report-opening = tcp-accept-established where cs_ts - tcps_start >= 250ms",
-	    /* The FIN of the peer takes a number, too. */
-	    "--formula=report-missing = tcp-send where tcps_irs != 0 && "
-	    "((tcps_rack - tcps_irs - tcps_rcv_bytes) & 0xffffffff) in {3..0x3fffffff}",
-	    "--formula=report-greeting = tcp-send where tcps_active == 0 && tcp_payload > 0 && "
-	    "tcps_rcv_bytes == 0 && tcps_snd_bytes == tcp_payload && cs_ts - tcps_start >= 500ms && "
-	    "((tcp_ack - tcps_irs) & 0xffffffff) == 1 && tcps_retransmit != 1",
-	    "--formula=report-extended-icmp = icmp-receive where ip_ver == 6",
-	    "--formula=report-extended-udp = udp-receive where ip_ver == 6 && ip_plength > udp_length",
-	    "--formula=report-extended-tcp = "
-	    "tcp-receive where ip_ver == 6 && ip_plength > tcp_payload + tcp_offset",
-	    "--formula=" REPORT_PLAIN_SEGMENT,
-	    "--formula=" REPORT_PLAIN_DATAGRAM,
-	    print,
-	    fields,
-	};
-
-	capture->status = replay_run_netobsd(source, more, sizeof(more) / sizeof(more[0]), report_read_line,
-					     report_read_note, capture);
-	report_volume_end(&capture->volume);
-}
-
-uint64_t
-report_capture_frame(const struct report_capture *capture, uint64_t packet)
-{
-	size_t low = 0, high = capture->frames.count;
-
-	if (packet == 0)
-		return 0;
-	/* The last frame whose first packet is not after this one. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (capture->frames.packets[middle] <= packet)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static uint64_t
-report_earlier(uint64_t a, uint64_t b)
-{
-	if (a == 0 || b == 0)
-		return a + b;
-	return a < b ? a : b;
-}
-
-uint64_t
-report_capture_event(const struct report_capture *capture, const struct report_record *record, enum report_event event)
-{
-	if (event == REPORT_EVENTS)
-		return 0;
-	return report_capture_frame(
-	    capture, report_earlier(report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid)->packets[event],
-				    report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid)->packets[event]));
+	report_records_free(&capture->records);
+	free(capture);
 }

@@ -1,65 +1,88 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_detail.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/report/report_lines.h"
-
-/* Connections whose ids one formula lists. */
-#define FORMULA_CONNECTIONS (REPORT_FORMULA_CIDS / 2)
+#include "flow/tcp/tcp.h"
+#include "probes/netobs.h"
 
 /* Time stamps may differ from packet time by so much, ns. */
 #define TOLERANCE_NS 1000000000u
 
-/* Formulas of the connections in detail. */
-#define DETAIL_FORMULAS (3 * (REPORT_TOP_MAX / FORMULA_CONNECTIONS + 1))
-
-/* Bytes of the end of a definition; of the formula that reports what is SACKed. */
-#define LIMIT_SIZE  64u
-#define SACKED_SIZE 128u
-
-static const char *const state_names[] = {"<unknown>",	  "closed",	 "listen",     "syn-sent",
-					  "syn-received", "established", "close-wait", "fin-wait-1",
-					  "closing",	  "last-ack",	 "fin-wait-2", "time-wait"};
-
 const char *
 report_state_name(size_t state)
 {
-	return state < sizeof(state_names) / sizeof(state_names[0]) ? state_names[state] : NULL;
+	static const char prefix[] = "state-";
+	const char *name = state < TCP_STATE_COUNT ? tcp_state_name((enum tcp_state)state) : NULL;
+
+	return name != NULL && strncmp(name, prefix, sizeof(prefix) - 1) == 0 ? name + sizeof(prefix) - 1 : name;
 }
 
-/* The state of the next tcps_statestr of the line. */
-static uint8_t
-report_detail_state(struct report_line *line)
+/* ------------------------------------------------------------------------------------------------- what is watched */
+
+/* The slot of an id, or the free slot where it belongs. */
+static struct report_watched *
+report_detail_slot(struct report_detail *detail, uint64_t cid)
 {
-	char word[24];
-	const char *name = word;
+	size_t at = (size_t)(cid * 0x9e3779b97f4a7c15u >> 32) & (REPORT_WATCHED - 1);
 
-	report_line_text(line, "tcps_statestr", word, sizeof(word));
-	if (strncmp(name, "state-", 6) == 0)
-		name += 6;
-	for (uint8_t i = 1; report_state_name(i) != NULL; i++) {
-		if (strcmp(name, report_state_name(i)) == 0)
-			return i;
-	}
-	return 0;
+	while (detail->watched[at].cid != 0 && detail->watched[at].cid != cid)
+		at = (at + 1) & (REPORT_WATCHED - 1);
+	return &detail->watched[at];
 }
 
-/* The detail and the end of a connection id; false if it has none. */
+static struct report_watched *
+report_detail_watch(struct report_detail *detail, const struct report_record *record, unsigned end)
+{
+	struct report_watched *watched = report_detail_slot(detail, record->ends[end].cid);
+
+	watched->cid = record->ends[end].cid;
+	detail->ports[record->ends[end].port / 8] |= (uint8_t)(1u << record->ends[end].port % 8);
+	return watched;
+}
+
 static bool
-report_detail_find(const struct report_detail *detail, uint64_t cid, uint16_t *number, uint8_t *end)
+report_detail_has_port(const struct report_detail *detail, uint16_t port)
 {
-	for (size_t i = 0; i < 2 * detail->count; i++) {
-		if (detail->ends[i].cid == cid) {
-			*number = (uint16_t)(i / 2);
-			*end = i % 2;
-			return true;
-		}
-	}
-	return false;
+	return (detail->ports[port / 8] >> port % 8 & 1) != 0;
 }
+
+static bool
+report_detail_rejects(void *context, uint16_t sport, uint16_t dport)
+{
+	const struct report_detail *detail = context;
+
+	return !report_detail_has_port(detail, sport) || !report_detail_has_port(detail, dport);
+}
+
+static void
+report_detail_set(unsigned *number, unsigned value)
+{
+	if (*number == 0)
+		*number = 1 + value;
+}
+
+/* A connection that goes on after its record has ended has several records and one id: that of the first detail. */
+static void
+report_detail_watch_all(struct report_detail *detail, const struct report_records *records)
+{
+	const struct report_exchanges *exchanges = detail->exchanges;
+
+	for (size_t i = 0; i < records->count; i++) {
+		const struct report_record *record = &records->list[i];
+
+		for (unsigned end = 0; record->detail >= 0 && end < REPORT_ENDS; end++)
+			report_detail_set(&report_detail_watch(detail, record, end)->detail,
+					  2 * (unsigned)record->detail + end);
+	}
+	for (unsigned i = 0; i < exchanges->count; i++) {
+		for (unsigned end = 0; end < REPORT_ENDS; end++)
+			report_detail_set(&report_detail_watch(detail, exchanges->list[i].record, end)->exchange, i);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------- the segments */
 
 /* An element more; NULL if out of memory. */
 static void *
@@ -77,33 +100,24 @@ report_detail_grow(void **list, size_t *count, size_t *capacity, size_t size)
 	return (char *)*list + (*count)++ * size;
 }
 
-/* Reads the fields that both kinds of segment have; false if its connection has no detail.  A time stamp that is far
- * from packet time is ignored by netobsd. */
-static bool
-report_detail_identity(const struct report_detail *detail, struct report_line *line, struct report_segment *segment)
+/* The segment of a firing at end `number`.  Its window has no scale yet.  A time stamp that is far from packet time is
+ * ignored, as by the observer. */
+static struct report_segment
+report_detail_make_segment(const struct report_detail *detail, const struct firing *firing, unsigned number)
 {
-	uint64_t cid, now;
+	const struct packet *packet = firing->packet;
+	uint64_t now = report_pass_time(&detail->pass, firing), stamp = packet->frame->ts;
+	bool far = stamp > now + TOLERANCE_NS || stamp + TOLERANCE_NS < now;
 
-	segment->packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	segment->time = (uint64_t)report_line_number(line, "pkt_ts", 0);
-	cid = (uint64_t)report_line_number(line, "cs_cid", 0);
-	if (!report_detail_find(detail, cid, &segment->detail, &segment->end))
-		return false;
-	now = (uint64_t)report_line_number(line, "cs_ts", 0);
-	if (segment->time > now + TOLERANCE_NS || segment->time + TOLERANCE_NS < now)
-		segment->time = now;
-	return true;
-}
-
-/* Reads the TCP header; the window has no scale yet. */
-static void
-report_detail_header(struct report_line *line, struct report_segment *segment)
-{
-	segment->sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
-	segment->acknowledgement = (uint32_t)report_line_number(line, "tcp_ack", 0);
-	segment->flags = (uint8_t)report_line_number(line, "tcp_flags", 0);
-	segment->window = (uint32_t)report_line_number(line, "tcp_window", 0);
-	segment->length = (uint32_t)report_line_number(line, "tcp_payload", 0);
+	return (struct report_segment){.time = far ? now : stamp,
+				       .packet = report_pass_frame(&detail->pass, firing),
+				       .sequence = packet->tcp.seq,
+				       .acknowledgement = packet->tcp.ack,
+				       .length = packet->payload_wire,
+				       .window = packet->tcp.window,
+				       .detail = (uint16_t)(number / 2),
+				       .end = number % 2,
+				       .flags = packet->tcp.flags};
 }
 
 static void
@@ -127,10 +141,9 @@ report_detail_add(struct report_detail *detail, const struct report_segment *seg
 /* The highest byte that the peer has SACKed.  A firing for a packet reports what the endpoint has received before this
  * packet, so the value belongs to the last segment of the peer before it. */
 static void
-report_detail_sacked(struct report_detail *detail, struct report_line *line, const struct report_segment *segment)
+report_detail_sacked(struct report_detail *detail, const struct report_segment *segment, uint32_t sacked)
 {
 	const struct report_detail_end *peer = &detail->ends[2 * segment->detail + 1 - segment->end];
-	uint32_t sacked = (uint32_t)report_line_number(line, "tcps_sack_fack", 0);
 	size_t last = peer->last;
 
 	if (last > 0 && detail->segments[last - 1].packet == segment->packet)
@@ -139,202 +152,201 @@ report_detail_sacked(struct report_detail *detail, struct report_line *line, con
 		detail->segments[last - 1].sacked = sacked;
 }
 
-/* A data sender that receives a segment while some of its data is SACKed. */
 static void
-report_detail_sender(struct report_detail *detail, struct report_line *line)
+report_detail_sent(struct report_detail *detail, struct firing *firing, unsigned number)
 {
-	struct report_segment segment = {0};
+	struct report_segment segment = report_detail_make_segment(detail, firing, number);
+	const struct tcpsinfo *sender = firing_argument(firing, 3);
 
-	if (report_detail_identity(detail, line, &segment))
-		report_detail_sacked(detail, line, &segment);
-}
-
-static void
-report_detail_segment(struct report_detail *detail, struct report_line *line)
-{
-	struct report_segment segment = {0};
-	uint32_t window;
-
-	if (!report_detail_identity(detail, line, &segment))
+	if (sender == NULL || sender->tcps_snd_segs > detail->end_segments)
 		return;
-	window = (uint32_t)report_line_number(line, "tcps_rwnd", 0);
-	report_detail_sacked(detail, line, &segment);
-	report_detail_header(line, &segment);
-	segment.window = window;
-	if (segment.packet == detail->resent_packet)
+	report_detail_sacked(detail, &segment, sender->tcps_sack_fack);
+	segment.window = sender->tcps_rwnd;
+	if (segment.packet == detail->resent_packet && firing_cid(firing) == detail->resent_cid)
 		segment.kind = detail->resent_kind;
 	report_detail_add(detail, &segment);
 }
 
-/* A port on which nothing listens has no endpoint, and neither has an older connection that answers a SYN: only the
- * firing of the receiver has a connection. */
-static void
-report_detail_answer(struct report_detail *detail, struct report_line *line)
+/* Whether the segment was added when it was sent. */
+static bool
+report_detail_has(const struct report_detail *detail, const struct report_segment *segment)
 {
-	struct report_segment segment = {0};
-
-	if (!report_detail_identity(detail, line, &segment))
-		return;
-	for (size_t i = detail->segments_count; i > 0 && detail->segments[i - 1].packet >= segment.packet; i--) {
-		if (detail->segments[i - 1].packet == segment.packet)
-			return;
+	for (size_t i = detail->segments_count; i > 0 && detail->segments[i - 1].packet >= segment->packet; i--) {
+		if (detail->segments[i - 1].packet == segment->packet &&
+		    detail->segments[i - 1].detail == segment->detail)
+			return true;
 	}
-	segment.end = 1 - segment.end;
-	report_detail_header(line, &segment);
-	if (detail->ends[2 * segment.detail + segment.end].answers++ >= REPORT_END_ANSWERS)
+	return false;
+}
+
+/* A data sender may receive a segment while some of its data is SACKed.  A port on which nothing listens has no
+ * endpoint, and neither has an older connection that answers a SYN: only the firing of the receiver has a
+ * connection. */
+static void
+report_detail_received(struct report_detail *detail, struct firing *firing, unsigned number)
+{
+	struct report_segment segment = report_detail_make_segment(detail, firing, number);
+	const struct tcpsinfo *receiver = firing_argument(firing, 3);
+
+	if (receiver == NULL)
 		return;
-	report_detail_add(detail, &segment);
+	if (receiver->tcps_rcv_segs <= detail->end_segments)
+		report_detail_sacked(detail, &segment, receiver->tcps_sack_fack);
+	if (((segment.flags & REPORT_FLAG_RST) == 0 && receiver->tcps_state != TCP_STATE_SYN_SENT) ||
+	    report_detail_has(detail, &segment))
+		return;
+	segment.end = 1 - segment.end;
+	if (detail->ends[2 * segment.detail + segment.end].answers++ < REPORT_END_ANSWERS)
+		report_detail_add(detail, &segment);
 }
 
 /* The firing of a retransmission, or of a probe of a closed window, precedes that of its segment. */
 static void
-report_detail_resent(struct report_detail *detail, struct report_line *line)
+report_detail_resent(struct report_detail *detail, struct firing *firing)
 {
-	bool probe = report_line_contains(line, "\"of\":\"tcp-timeout-persist\"");
+	const struct tcprinfo *info = firing_argument(firing, 5);
 
-	detail->resent_packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	detail->resent_kind = probe ? REPORT_WINDOW_PROBE : (uint8_t)report_line_number(line, "tcpr_kind", 0);
+	if (firing->flow->tcp[firing->endpoint].segments_sent > detail->end_segments)
+		return;
+	detail->resent_packet = report_pass_frame(&detail->pass, firing);
+	detail->resent_cid = firing_cid(firing);
+	detail->resent_kind =
+	    firing->probe == PROBE_TCP_TIMEOUT_PERSIST ? REPORT_WINDOW_PROBE : (uint8_t)info->tcpr_kind;
 }
 
 static void
-report_detail_change(struct report_detail *detail, struct report_line *line)
+report_detail_change(struct report_detail *detail, struct firing *firing, unsigned number)
 {
-	struct report_change change = {0}, *to;
-	uint64_t cid = (uint64_t)report_line_number(line, "cs_cid", 0);
+	const struct tcpnsinfo *after = firing_argument(firing, 3);
+	const struct tcplsinfo *before = firing_argument(firing, 5);
+	struct report_change *to;
 
-	change.time = (uint64_t)report_line_number(line, "cs_ts", 0);
-	if (!report_detail_find(detail, cid, &change.detail, &change.end))
+	if (detail->ends[number].changes++ >= REPORT_END_CHANGES)
 		return;
-	if (detail->ends[2 * change.detail + change.end].changes++ >= REPORT_END_CHANGES)
-		return;
-	change.before = report_detail_state(line);
-	change.after = report_detail_state(line);
 	to = report_detail_grow((void **)&detail->changes, &detail->changes_count, &detail->changes_capacity,
 				sizeof(*to));
-	if (to == NULL)
+	if (to == NULL) {
 		detail->no_memory = true;
-	else
-		*to = change;
-}
-
-struct report_second_pass {
-	struct report_detail *detail;
-	struct report_exchanges *exchanges;
-};
-
-static void
-report_detail_line(const char *text, size_t length, void *context)
-{
-	const struct report_second_pass *pass = context;
-	struct report_line line;
-
-	report_line_begin(&line, text, length);
-	if (report_line_is(&line, "report-segment"))
-		report_detail_segment(pass->detail, &line);
-	else if (report_line_is(&line, "report-sacked"))
-		report_detail_sender(pass->detail, &line);
-	else if (report_line_is(&line, "report-answer"))
-		report_detail_answer(pass->detail, &line);
-	else if (report_line_is(&line, "report-resent"))
-		report_detail_resent(pass->detail, &line);
-	else if (report_line_is(&line, "report-state"))
-		report_detail_change(pass->detail, &line);
-	else
-		(void)report_exchanges_read(pass->exchanges, &line);
-}
-
-/* The first pass has reported the messages. */
-static void
-report_detail_note(const char *line, void *context)
-{
-	(void)line;
-	(void)context;
-}
-
-/* The option that defines one formula for the connections from `first` on; NULL if out of memory. */
-static char *
-report_detail_formula(const struct report_detail *detail, size_t first, const char *name, const char *where,
-		      bool limited)
-{
-	uint64_t cids[REPORT_FORMULA_CIDS];
-	char more[LIMIT_SIZE] = "";
-	size_t count = 2 * detail->count - 2 * first;
-
-	if (count > REPORT_FORMULA_CIDS)
-		count = REPORT_FORMULA_CIDS;
-	for (size_t i = 0; i < count; i++)
-		cids[i] = detail->ends[2 * first + i].cid;
-	if (limited)
-		snprintf(more, sizeof(more), " && tcps_snd_segs <= %u", detail->end_segments);
-	return report_line_formula(name, first, where, cids, count, more);
-}
-
-/* Adds the formulas of the details to the options; how many there are. */
-static size_t
-report_detail_define(struct report_detail *detail, char **options)
-{
-	size_t used = 0;
-
-	for (size_t first = 0; first < detail->count; first += FORMULA_CONNECTIONS) {
-		options[used++] = report_detail_formula(detail, first, "report-segment", "tcp-send where cs_cid", true);
-		options[used++] = report_detail_formula(detail, first, "report-resent",
-							"tcp-retransmit, tcp-timeout-persist where cs_cid", true);
-		options[used++] =
-		    report_detail_formula(detail, first, "report-state", "tcp-state-change where cs_cid", false);
+		return;
 	}
-	for (size_t i = 0; i < used; i++)
-		detail->no_memory |= options[i] == NULL;
-	return used;
+	*to = (struct report_change){.time = report_pass_time(&detail->pass, firing),
+				     .detail = (uint16_t)(number / 2),
+				     .end = number % 2,
+				     .before = (uint8_t)before->tcps_state,
+				     .after = (uint8_t)after->tcps_state};
 }
 
-/* Defines the formulas, and runs netobsd with them. */
+/* -------------------------------------------------------------------------------------------------------- the pass */
+
 static void
-report_detail_run(struct report_detail *detail, struct report_exchanges *exchanges, const struct replay_source *source)
+report_detail_fire_end(struct report_detail *detail, struct firing *firing, unsigned number)
 {
-	struct report_second_pass pass = {detail, exchanges};
-	char *options[DETAIL_FORMULAS + REPORT_EXCHANGE_FORMULAS + 5];
-	char sacked[SACKED_SIZE];
-	size_t made = report_detail_define(detail, options), used = made;
-
-	snprintf(sacked, sizeof(sacked),
-		 "--formula=report-sacked = tcp-receive where tcps_sack_fack != 0 && tcps_rcv_segs <= %u",
-		 detail->end_segments);
-	for (size_t i = 0; i < exchanges->formulas_count; i++)
-		options[used++] = exchanges->formulas[i];
-	options[used++] = "--view=both";
-	options[used++] = "--format=json";
-	options[used++] = "--formula=report-answer = tcp-receive where tcp_flags & RST || tcps_state == syn-sent";
-	options[used++] = sacked;
-	options[used++] = "--print=report-*";
-	if (!detail->no_memory)
-		detail->status =
-		    replay_run_netobsd(source, options, used, report_detail_line, report_detail_note, &pass);
-	for (size_t i = 0; i < made; i++)
-		free(options[i]);
+	switch (firing->probe) {
+	case PROBE_TCP_SEND:
+		report_detail_sent(detail, firing, number);
+		break;
+	case PROBE_TCP_RECEIVE:
+		report_detail_received(detail, firing, number);
+		break;
+	case PROBE_TCP_RETRANSMIT:
+	case PROBE_TCP_TIMEOUT_PERSIST:
+		report_detail_resent(detail, firing);
+		break;
+	case PROBE_TCP_STATE_CHANGE:
+		report_detail_change(detail, firing, number);
+		break;
+	default:
+		break;
+	}
 }
 
-void
+static void
+report_detail_fire(void *context, struct firing *firing)
+{
+	struct report_detail *detail = context;
+	const struct report_watched *watched;
+
+	if (firing->probe == PROBE_DNS_QUERY) {
+		report_exchanges_take_query(detail->exchanges, &detail->pass, firing);
+		return;
+	}
+	/* Most connections are known by their ports, without their id. */
+	if (firing->flow == NULL ||
+	    report_detail_rejects(detail, firing->flow->key.port[0], firing->flow->key.port[1]) ||
+	    (firing->packet != NULL && report_packet_is_void(firing->packet)))
+		return;
+	watched = report_detail_slot(detail, firing_cid(firing));
+	if (watched->cid == 0)
+		return;
+	if (watched->detail != 0)
+		report_detail_fire_end(detail, firing, watched->detail - 1);
+	if (watched->exchange != 0 && firing->probe == PROBE_TCP_SEND)
+		report_exchanges_take_segment(detail->exchanges, &detail->pass, firing, watched->exchange - 1);
+}
+
+/* Datagrams of exchanges: most packets have none of the ports. */
+static void
+report_detail_packet(void *context, const struct flow *flow, unsigned sender, uint64_t time)
+{
+	struct report_detail *detail = context;
+	const struct report_watched *watched;
+
+	if (flow->kind != FLOW_UDP || report_detail_rejects(detail, flow->key.port[0], flow->key.port[1]))
+		return;
+	watched = report_detail_slot(detail, flow_cid(detail->pass.flows, flow, sender));
+	if (watched->exchange != 0)
+		report_exchanges_take_datagram(detail->exchanges, &detail->pass, flow, sender, time,
+					       watched->exchange - 1);
+}
+
+/* Runs the pass with the probes that are needed. */
+static bool
+report_detail_run(struct report_detail *detail, struct report_passes *passes)
+{
+	enum probe_id probes[6];
+	size_t count = 0;
+
+	if (detail->count > 0 || detail->exchanges->count > 0) {
+		probes[count++] = PROBE_TCP_SEND;
+		probes[count++] = PROBE_TCP_RECEIVE;
+		probes[count++] = PROBE_TCP_RETRANSMIT;
+		probes[count++] = PROBE_TCP_TIMEOUT_PERSIST;
+		probes[count++] = PROBE_TCP_STATE_CHANGE;
+	}
+	if (detail->exchanges->dns->count > 0)
+		probes[count++] = PROBE_DNS_QUERY;
+	detail->pass = (struct report_pass){.probes = probes,
+					    .probes_count = count,
+					    .context = detail,
+					    .fire = report_detail_fire,
+					    .take_packet = report_detail_packet,
+					    .rejects_ports = report_detail_rejects};
+	return count == 0 || report_passes_second(passes, &detail->pass) != INPUT_FAILED;
+}
+
+bool
 report_detail_read(struct report_detail *detail, struct report_exchanges *exchanges,
-		   const struct report_records *records, size_t count, const struct replay_source *source)
+		   const struct report_records *records, size_t count, struct report_passes *passes)
 {
 	detail->count = count;
-	if (count == 0 && exchanges->formulas_count == 0)
-		return;
-	detail->end_segments = REPORT_SEGMENTS / 2 / (unsigned)(count > 0 ? count : 1);
+	detail->exchanges = exchanges;
+	detail->end_segments = count > 0 ? REPORT_SEGMENTS / 2 / (unsigned)count : 0;
 	if (detail->end_segments > REPORT_END_SEGMENTS)
 		detail->end_segments = REPORT_END_SEGMENTS;
 	detail->ends = calloc(2 * count + 1, sizeof(*detail->ends));
 	if (detail->ends == NULL) {
 		detail->no_memory = true;
-		return;
+		return true;
 	}
-	for (size_t i = 0; i < records->count; i++) {
-		const struct report_record *record = &records->list[i];
+	report_detail_watch_all(detail, records);
+	return report_detail_run(detail, passes);
+}
 
-		if (record->detail < 0)
-			continue;
-		detail->ends[2 * (size_t)record->detail].cid = record->ends[REPORT_CLIENT].cid;
-		detail->ends[2 * (size_t)record->detail + 1].cid = record->ends[REPORT_SERVER].cid;
-	}
-	report_detail_run(detail, exchanges, source);
+void
+report_detail_free(struct report_detail *detail)
+{
+	free(detail->segments);
+	free(detail->changes);
+	free(detail->ends);
+	free(detail);
 }

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/replay/replay.h"
 #include "tools/report/report_exchanges.h"
 #include "tools/report/report_records.h"
 
@@ -42,16 +41,26 @@ struct report_change {
 };
 
 struct report_detail_end {
-	uint64_t cid;
 	unsigned answers;	  /* further segments that were added */
 	unsigned changes;	  /* changes of state that were added */
 	uint64_t closed_since;	  /* time stamp of the segment that closed its window; 0: open */
-	uint64_t closed_packet;	  /* its packet id */
+	uint64_t closed_packet;	  /* its packet */
 	uint64_t closed_ns;	  /* sum of the times for which its window was closed and opened again */
 	uint64_t longest_ns;	  /* the longest of them */
-	uint64_t longest_packet;  /* packet id of the segment that closed the window for it */
+	uint64_t longest_packet;  /* the segment that closed the window for it */
 	size_t last, before_last; /* numbers of the segments that it has sent, counted from 1; 0 none */
 };
+
+/* A connection id of the second pass: an end of a detail, and of an exchange. */
+struct report_watched {
+	uint64_t cid;	   /* 0: the slot is free */
+	unsigned detail;   /* 1 + number in `ends`; 0: none */
+	unsigned exchange; /* 1 + number of the exchange; 0: none */
+};
+
+/* Slots: a power of two, of which at most half are in use. */
+#define REPORT_WATCHED 4096u
+_Static_assert(REPORT_WATCHED >= 2 * 2 * (REPORT_TOP_MAX + REPORT_EXCHANGES), "half of the slots are free");
 
 struct report_detail {
 	struct report_segment *segments;
@@ -60,16 +69,23 @@ struct report_detail {
 	size_t changes_count, changes_capacity;
 	unsigned end_segments;		/* segments of an end, at most */
 	struct report_detail_end *ends; /* client and server of each detail */
-	uint64_t resent_packet;		/* of the last retransmission, whose segment follows it */
-	uint8_t resent_kind;
 	size_t count;
+	uint64_t resent_packet;		/* of the last retransmission, whose segment follows it */
+	uint64_t resent_cid;		/* its sender */
+	uint8_t resent_kind;
+	struct report_exchanges *exchanges;
+	struct report_watched watched[REPORT_WATCHED];
+	uint8_t ports[65536 / 8]; /* a bit for each port of a watched connection */
+	struct report_pass pass;
 	bool no_memory;
-	int status;
 };
 
-/* Reads segments and states of the records that have a number in `detail`, `count` of them, and the exchanges. */
-void report_detail_read(struct report_detail *detail, struct report_exchanges *exchanges,
-			const struct report_records *records, size_t count, const struct replay_source *source);
+/* Reads segments and states of the records that have a number in `detail`, `count` of them, and the exchanges.  False,
+ * with a message logged, on failure. */
+bool report_detail_read(struct report_detail *detail, struct report_exchanges *exchanges,
+			const struct report_records *records, size_t count, struct report_passes *passes);
+
+void report_detail_free(struct report_detail *detail);
 
 /* The word of a state; NULL after the last one. */
 const char *report_state_name(size_t state);

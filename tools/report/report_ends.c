@@ -1,89 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_ends.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Slots of the first table. */
-#define SIZE_FIRST 1024u
-
-void
-report_rejection_set(struct report_rejection *rejection, uint8_t type, uint8_t code, const char *sender)
+struct report_end_trouble *
+report_end_add_trouble(struct report_end_events *end, uint64_t cid)
 {
-	bool ipv6 = strchr(sender, ':') != NULL;
-
-	*rejection = (struct report_rejection){.type = type, .code = code};
-	if (inet_pton(ipv6 ? AF_INET6 : AF_INET, sender, rejection->sender) == 1)
-		rejection->version = ipv6 ? 6 : 4;
+	if (end->trouble == NULL)
+		end->trouble = calloc(1, sizeof(*end->trouble));
+	if (end->trouble != NULL && end->trouble->cid != cid)
+		*end->trouble = (struct report_end_trouble){.cid = cid};
+	return end->trouble;
 }
 
-/* The slot of an id, or the free slot where it belongs.  Consecutive ids are in distant slots (Fibonacci hashing). */
-static uint32_t *
-report_ends_slot(const struct report_ends *ends, uint64_t cid)
+struct report_request_event *
+report_end_add_request(struct report_end_events *end)
 {
-	size_t at = (size_t)(cid * 0x9e3779b97f4a7c15u >> 32) & (ends->size - 1);
-
-	while (ends->slots[at] != 0 && ends->list[ends->slots[at] - 1].cid != cid)
-		at = (at + 1) & (ends->size - 1);
-	return &ends->slots[at];
+	if (end->request == NULL)
+		end->request = calloc(1, sizeof(*end->request));
+	return end->request;
 }
 
-/* Doubles the list and the table, of which at most half of the slots are in use; false if out of memory. */
-static bool
-report_ends_grow(struct report_ends *ends)
+const struct report_end_trouble *
+report_end_trouble(const struct report_end_events *end)
 {
-	size_t size = ends->size == 0 ? SIZE_FIRST : 2 * ends->size;
-	struct report_end_events *list = reallocarray(ends->list, size / 2, sizeof(*list));
-	uint32_t *slots = calloc(size, sizeof(*slots));
+	static const struct report_end_trouble none;
 
-	if (list != NULL)
-		ends->list = list;
-	if (list == NULL || slots == NULL) {
-		free(slots);
-		return false;
-	}
-	free(ends->slots);
-	ends->slots = slots;
-	ends->size = size;
-	ends->capacity = size / 2;
-	for (size_t i = 0; i < ends->count; i++)
-		*report_ends_slot(ends, list[i].cid) = (uint32_t)(i + 1);
-	return true;
+	return end->trouble != NULL ? end->trouble : &none;
 }
 
-struct report_end_events *
-report_ends_add(struct report_ends *ends, int64_t cid)
+const struct report_request_event *
+report_end_request(const struct report_end_events *end)
 {
-	struct report_end_events *end;
-	uint32_t *slot;
+	static const struct report_request_event none;
 
-	if (cid <= 0)
-		return NULL;
-	if (ends->count == ends->capacity && !report_ends_grow(ends))
-		return NULL;
-	slot = report_ends_slot(ends, (uint64_t)cid);
-	if (*slot != 0)
-		return &ends->list[*slot - 1];
-	end = &ends->list[ends->count++];
-	memset(end, 0, sizeof(*end));
-	end->cid = (uint64_t)cid;
-	*slot = (uint32_t)ends->count;
-	return end;
+	return end->request != NULL ? end->request : &none;
+}
+
+uint64_t
+report_end_packet(const struct report_end_events *end, enum report_event event)
+{
+	return event == REPORT_OPENED ? end->opened_packet : report_end_trouble(end)->packets[event];
 }
 
 void
-report_ends_free(struct report_ends *ends)
+report_end_clear(struct report_end_events *end)
 {
-	free(ends->list);
-	free(ends->slots);
-}
-
-const struct report_end_events *
-report_ends_find(const struct report_ends *ends, uint64_t cid)
-{
-	static const struct report_end_events none;
-	uint32_t slot = ends->size == 0 || cid == 0 ? 0 : *report_ends_slot(ends, cid);
-
-	return slot == 0 ? &none : &ends->list[slot - 1];
+	free(end->request);
+	free(end->trouble);
+	*end = (struct report_end_events){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events at the ends of connections, by connection id; only ends with events have an entry. */
+/* Events at the ends of connections. */
 #ifndef NETOBS_REPORT_ENDS_H
 #define NETOBS_REPORT_ENDS_H
 
@@ -14,9 +14,10 @@ enum report_event {
 	REPORT_RESET,
 	REPORT_ZERO_WINDOW,
 	REPORT_RESENT,
-	REPORT_OPENED,
 	REPORT_UNREACHABLE,
 	REPORT_GREETING,
+	REPORT_TROUBLES,
+	REPORT_OPENED = REPORT_TROUBLES, /* of an end without other trouble as well */
 	REPORT_EVENTS
 };
 
@@ -29,7 +30,7 @@ struct report_repeats {
 	uint64_t segments, received; /* segments that the end had sent and received by the last one */
 };
 
-/* A segment of the handshake. */
+/* A segment of the handshake that was sent again. */
 struct report_opening {
 	uint64_t packet, time;
 	uint64_t received; /* segments that the end had received before it */
@@ -52,45 +53,51 @@ struct report_rejection {
 	uint8_t sender[16]; /* network order; IPv4 in the first four bytes */
 };
 
-/* Times ns since the epoch; packet ids 0: none. */
-struct report_end_events {
-	uint64_t cid;
-	uint64_t packets[REPORT_EVENTS]; /* ids of the first packet of each kind */
+/* Events of an end that has trouble.  Times ns since the epoch; packets 0: none. */
+struct report_end_trouble {
+	uint64_t cid;			 /* connection id of the end */
+	uint64_t packets[REPORT_TROUBLES]; /* the first packet of each kind */
 	uint64_t closed_packet;		 /* the segment that closed the window last */
 	uint64_t closed_time;		 /* its time */
 	uint64_t closed_segments;	 /* segments that the end had sent by the last one that shows it closed */
-	bool resends;			 /* it has sent data again that was not acknowledged */
+	uint64_t closed_us;		 /* time for which the window was closed in all; 0 unknown */
+	uint64_t stuck_us;		 /* how long it is closed, if it is not opened again */
+	uint64_t longest_us;		 /* longest time for which it was closed, stuck_us included; 0 unknown */
+	uint64_t longest_packet;	 /* the segment that closed it then */
 	struct report_repeats repeats;
-	struct report_request_event request;
 	uint64_t queued_ns;		 /* longest time from the first to the last request of a row */
 	uint64_t greeting_us;		 /* of a server that sends first, and late: until its first data; 0 none */
 	uint64_t missing_segments;	 /* segments that it had sent when it acknowledged missing data last */
 	uint32_t missing;		 /* bytes that it acknowledged then and the capture does not have */
 	uint64_t too_big_packet;	 /* latest ICMP error that a packet of it was too big for the path */
 	uint64_t too_big_time;
-	uint64_t finish_time;		 /* its first FIN or RST; 0 none */
 	struct report_rejection rejection; /* the first of a packet of it */
-	struct report_opening syn_again; /* the latest SYN or SYN-ACK that it has sent again */
-	struct report_opening syn_ack;	 /* its first SYN-ACK */
+	struct report_opening syn_again;   /* the latest SYN or SYN-ACK that it has sent again */
 };
 
-/* Entries in the order in which they are made, and a hash table; its size is a power of two. */
-struct report_ends {
-	struct report_end_events *list;
-	size_t count, capacity;
-	uint32_t *slots; /* 1 + index in the list; 0: free */
-	size_t size;
+/* Events of an end.  Most connections have no trouble, and a server has no request. */
+struct report_end_events {
+	uint64_t finish_time;	 /* its first FIN or RST; 0 none */
+	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
+	uint64_t syn_ack_time;
+	uint64_t opened_packet; /* REPORT_OPENED; 0 none */
+	struct report_request_event *request; /* NULL: none */
+	struct report_end_trouble *trouble;   /* NULL: none */
 };
 
-/* Sets a rejection, of which the sender is a text; none if that is no address. */
-void report_rejection_set(struct report_rejection *rejection, uint8_t type, uint8_t code, const char *sender);
+/* The trouble of an end with this connection id, and its latest request, which are made if there are none; NULL if out
+ * of memory. */
+struct report_end_trouble *report_end_add_trouble(struct report_end_events *end, uint64_t cid);
+struct report_request_event *report_end_add_request(struct report_end_events *end);
 
-/* The entry of an end, which is made if there is none; NULL if out of memory, or for an id that is not positive. */
-struct report_end_events *report_ends_add(struct report_ends *ends, int64_t cid);
+/* The trouble of an end, and its latest request; zero if there is none. */
+const struct report_end_trouble *report_end_trouble(const struct report_end_events *end);
+const struct report_request_event *report_end_request(const struct report_end_events *end);
 
-void report_ends_free(struct report_ends *ends);
+/* The first packet of a kind; 0 if there is none. */
+uint64_t report_end_packet(const struct report_end_events *end, enum report_event event);
 
-/* The entry of an end, one without events if there is none. */
-const struct report_end_events *report_ends_find(const struct report_ends *ends, uint64_t cid);
+/* Frees what the events have; they are none then. */
+void report_end_clear(struct report_end_events *end);
 
 #endif

@@ -5,13 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last segment of a request has PSH; before the first one of an answer nothing of the server is outstanding, unless
- * it was lost, or the capture lacks a part.  A SYN may have data (RFC 7413). */
-#define SEGMENTS \
-	"tcp-send where tcp_payload > 0 && (tcp_flags & (SYN|PSH) || tcps_retransmit == 1 || " \
-	"tcps_snxt - tcps_suna == tcp_payload) && cs_cid"
-#define DATAGRAMS "udp-send where cs_cid"
-#define QUERIES	  "dns-query where ci_cid"
+#include "flow/tcp/tcp.h"
+#include "probes/netobs.h"
 
 /* qsort(): the slowest answers first, then the order of the records. */
 static int
@@ -53,54 +48,11 @@ report_exchanges_choose(struct report_exchanges *exchanges, struct report_captur
 	return true;
 }
 
-static void
-report_exchanges_define(struct report_exchanges *exchanges, const char *name, const char *where, const uint64_t *cids,
-			size_t count)
-{
-	if (count > 0)
-		exchanges->formulas[exchanges->formulas_count] =
-		    report_line_formula(name, exchanges->formulas_count, where, cids, count, "");
-	exchanges->formulas_count += count > 0;
-}
-
-/* Defines the formulas of the connections of one protocol. */
-static void
-report_exchanges_define_all(struct report_exchanges *exchanges, const char *name, const char *where, bool tcp)
-{
-	uint64_t cids[REPORT_FORMULA_CIDS];
-	size_t used = 0;
-
-	for (size_t i = 0; i < exchanges->count; i++) {
-		const struct report_record *record = exchanges->list[i].record;
-
-		if ((record->protocol == IPPROTO_TCP) != tcp)
-			continue;
-		cids[used++] = record->ends[REPORT_CLIENT].cid;
-		cids[used++] = record->ends[REPORT_SERVER].cid;
-		if (used == REPORT_FORMULA_CIDS) {
-			report_exchanges_define(exchanges, name, where, cids, used);
-			used = 0;
-		}
-	}
-	report_exchanges_define(exchanges, name, where, cids, used);
-}
-
 bool
 report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture *capture)
 {
-	uint64_t cids[REPORT_EVIDENCE];
-	size_t queries = 0;
-	bool all = report_exchanges_choose(exchanges, capture);
-
 	exchanges->dns = &capture->dns;
-	for (; queries < REPORT_EVIDENCE && queries < capture->dns.count; queries++)
-		cids[queries] = capture->dns.first[queries].cid;
-	report_exchanges_define_all(exchanges, "report-exchange-segment", SEGMENTS, true);
-	report_exchanges_define_all(exchanges, "report-exchange-datagram", DATAGRAMS, false);
-	report_exchanges_define(exchanges, "report-exchange-query", QUERIES, cids, queries);
-	for (size_t i = 0; i < exchanges->formulas_count; i++)
-		all &= exchanges->formulas[i] != NULL;
-	return all;
+	return report_exchanges_choose(exchanges, capture);
 }
 
 static enum report_answer_kind
@@ -125,7 +77,7 @@ report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t 
 	answer.server_us = now > exchange->sent && !again ? (int64_t)((now - exchange->sent) / 1000) : 0;
 	answer.last_copy = exchange->last_copy != exchange->request ? exchange->last_copy : 0;
 	if (answer.waited_us > record->answer_max_us + 1) {
-		/* The formula has left out a segment between them: the first one after a hole. */
+		/* A segment between them was left out: the first one after a hole. */
 		if (!exchange->hole)
 			return;
 		answer.waited_us = answer.server_us = record->answer_max_us;
@@ -138,7 +90,6 @@ report_exchange_answer(struct report_exchange *exchange, uint64_t now, uint64_t 
 		*waited = answer;
 }
 
-/* A datagram, read up to its time. */
 static void
 report_exchange_datagram(struct report_exchange *exchange, uint64_t now, uint64_t packet, bool client)
 {
@@ -178,102 +129,97 @@ report_exchange_data(struct report_exchange *exchange, uint64_t now, uint32_t ba
 	exchange->server_sent = now;
 }
 
-/* A segment with data, read up to its time.  That of a server is an answer if it has new bytes and acknowledges the
- * whole request. */
+/* Whether a segment may be the last one of a request, which has PSH, or the first one of an answer: before it nothing
+ * of the server is outstanding, unless it was lost, or the capture lacks a part.  A SYN may have data (RFC 7413). */
+static bool
+report_exchange_has_segment(const struct packet *segment, const struct tcp_endpoint *sender)
+{
+	uint32_t length = segment->payload_wire;
+
+	return length > 0 && sender->state != TCP_STATE_NONE &&
+	       ((segment->tcp.flags & (TCP_SYN | TCP_PSH)) != 0 || (sender->flags & TCP_EP_LAST_RETRANSMITTED) != 0 ||
+		sender->nxt - sender->una == length);
+}
+
+/* A segment with data.  That of a server is an answer if it has new bytes and acknowledges the whole request. */
 static void
-report_exchange_segment(struct report_exchange *exchange, struct report_line *line, uint64_t now, uint64_t packet,
+report_exchange_segment(struct report_exchange *exchange, const struct firing *firing, uint64_t now, uint64_t packet,
 			bool client)
 {
-	/* In the order of the line. */
-	uint32_t next = (uint32_t)report_line_number(line, "tcps_snxt", 0);
-	bool again = report_line_number(line, "tcps_retransmit", 0) == 1;
-	uint64_t sent = (uint64_t)report_line_number(line, "tcps_snd_bytes", 0);
-	uint64_t received = (uint64_t)report_line_number(line, "tcps_rcv_bytes", 0);
-	uint64_t sent_segments = (uint64_t)report_line_number(line, "tcps_snd_segs", 0);
-	uint64_t received_segments = (uint64_t)report_line_number(line, "tcps_rcv_segs", 0);
-	uint32_t sequence = (uint32_t)report_line_number(line, "tcp_seq", 0);
-	uint32_t acknowledged = (uint32_t)report_line_number(line, "tcp_ack", 0);
-	unsigned flags = (unsigned)report_line_number(line, "tcp_flags", 0);
+	const struct tcp_layer *tcp = &firing->packet->tcp;
+	const struct tcp_endpoint *self = &firing->flow->tcp[firing->endpoint];
+	const struct tcp_endpoint *peer = &firing->flow->tcp[1 - firing->endpoint];
+	bool again = (self->flags & TCP_EP_LAST_RETRANSMITTED) != 0;
+	uint64_t sent = tcp_captured_bytes(self);
 
+	if (!report_exchange_has_segment(firing->packet, self))
+		return;
 	if (!client) {
-		report_exchange_data(exchange, now, next - ((flags & REPORT_FLAG_FIN) != 0) - (uint32_t)sent);
-		exchange->unacknowledged =
-		    exchange->last_copy != exchange->request && sent_segments == exchange->received_segments + 1;
+		report_exchange_data(exchange, now, self->nxt - ((tcp->flags & TCP_FIN) != 0) - (uint32_t)sent);
+		exchange->unacknowledged = exchange->last_copy != exchange->request &&
+					   self->segments_sent == exchange->received_segments + 1;
 		if (exchange->waits && sent > exchange->received &&
-		    (int32_t)(acknowledged - exchange->end_sequence) >= 0)
+		    (int32_t)(tcp->ack - exchange->end_sequence) >= 0)
 			report_exchange_answer(exchange, now, packet, again);
 		return;
 	}
 	exchange->sent = now;
 	exchange->last_copy = packet;
-	exchange->received_segments = received_segments;
+	exchange->received_segments = peer->segments_sent;
 	if (again && exchange->request != 0)
 		return;
 	exchange->request = packet;
-	exchange->received = received;
+	exchange->received = tcp_captured_bytes(peer);
 	/* The client has all that the server has sent: nothing. */
-	if (!exchange->has_base && received == 0 && (flags & REPORT_FLAG_ACK) != 0) {
-		exchange->base = acknowledged;
+	if (!exchange->has_base && exchange->received == 0 && (tcp->flags & TCP_ACK) != 0) {
+		exchange->base = tcp->ack;
 		exchange->has_base = true;
 	}
-	report_exchange_request(exchange, now, sequence,
-				sequence + (uint32_t)report_line_number(line, "tcp_payload", 0));
+	report_exchange_request(exchange, now, tcp->seq, tcp->seq + firing->packet->payload_wire);
 }
 
-static void
-report_exchanges_read_payload(struct report_exchanges *exchanges, struct report_line *line)
+void
+report_exchanges_take_segment(struct report_exchanges *exchanges, const struct report_pass *pass,
+			      const struct firing *firing, size_t number)
 {
-	uint64_t packet = (uint64_t)report_line_number(line, "pkt_addr", 0);
-	uint64_t cid = (uint64_t)report_line_number(line, "cs_cid", 0);
-	uint64_t now = (uint64_t)report_line_number(line, "cs_ts", 0);
+	struct report_exchange *exchange = &exchanges->list[number];
+	bool client = exchange->record->ends[REPORT_CLIENT].cid == firing_cid(firing);
 
-	for (size_t i = 0; i < exchanges->count; i++) {
-		struct report_exchange *exchange = &exchanges->list[i];
-		bool client = exchange->record->ends[REPORT_CLIENT].cid == cid;
+	report_exchange_segment(exchange, firing, report_pass_time(pass, firing), report_pass_frame(pass, firing),
+				client);
+}
 
-		if (!client && exchange->record->ends[REPORT_SERVER].cid != cid)
-			continue;
-		if (exchange->record->protocol == IPPROTO_TCP)
-			report_exchange_segment(exchange, line, now, packet, client);
-		else
-			report_exchange_datagram(exchange, now, packet, client);
-		return;
-	}
+void
+report_exchanges_take_datagram(struct report_exchanges *exchanges, const struct report_pass *pass,
+			       const struct flow *flow, unsigned sender, uint64_t time, size_t number)
+{
+	struct report_exchange *exchange = &exchanges->list[number];
+	bool client = exchange->record->ends[REPORT_CLIENT].cid == flow_cid(pass->flows, flow, sender);
+	uint64_t datagrams = flow->udp[0].datagrams + flow->udp[1].datagrams;
+
+	if (datagrams != exchange->datagrams)
+		report_exchange_datagram(exchange, time, pass->frame, client);
+	exchange->datagrams = datagrams;
 }
 
 /* The first copy of a query: the last one with its id before its time is over. */
-static void
-report_exchanges_read_query(struct report_exchanges *exchanges, struct report_line *line)
+void
+report_exchanges_take_query(struct report_exchanges *exchanges, const struct report_pass *pass, struct firing *firing)
 {
-	uint64_t cid = (uint64_t)report_line_number(line, "ci_cid", 0);
-	uint64_t packet = (uint64_t)report_line_number(line, "ci_pkt", 0);
-	uint64_t time = (uint64_t)report_line_number(line, "ci_ts", 0);
-	int64_t id = report_line_number(line, "dns_id", 0), tries = report_line_number(line, "dns_tries", 0);
+	const struct conninfo *connection = firing_argument(firing, 0);
+	const struct dnsinfo *sent = firing_argument(firing, 1);
 
 	for (size_t i = 0; i < REPORT_EVIDENCE && i < exchanges->dns->count; i++) {
 		struct report_query *query = &exchanges->dns->first[i];
 
-		if (query->cid == cid && query->id == id && time < query->time && tries <= 1)
-			query->packet = packet;
+		if (query->cid == connection->ci_cid && query->id == sent->dns_id &&
+		    connection->ci_ts < query->time && sent->dns_tries <= 1)
+			query->packet = report_pass_frame(pass, firing);
 	}
-}
-
-bool
-report_exchanges_read(struct report_exchanges *exchanges, struct report_line *line)
-{
-	if (report_line_is(line, "report-exchange-query"))
-		report_exchanges_read_query(exchanges, line);
-	else if (report_line_is(line, "report-exchange-"))
-		report_exchanges_read_payload(exchanges, line);
-	else
-		return false;
-	return true;
 }
 
 void
 report_exchanges_free(struct report_exchanges *exchanges)
 {
-	for (size_t i = 0; i < exchanges->formulas_count; i++)
-		free(exchanges->formulas[i]);
 	free(exchanges->list);
 }

@@ -24,7 +24,6 @@
 #include <stdint.h>
 
 #include "tools/report/report_capture.h"
-#include "tools/report/report_lines.h"
 
 /* Most connections whose packets are read: those with the slowest answers. */
 #define REPORT_EXCHANGES 300u
@@ -33,14 +32,12 @@
 #define REPORT_REACTION_BYTES 100u
 #define REPORT_REACTION_NS    5000000u
 
-/* Most formulas. */
-#define REPORT_EXCHANGE_FORMULAS (2 * REPORT_EXCHANGES / REPORT_FORMULA_CIDS + 4)
-
 /* The request that a connection is at; times ns since the epoch. */
 struct report_exchange {
 	struct report_record *record;
 	uint64_t asked, sent;	     /* its last new segment, and the last copy of any part of it */
-	uint64_t request, last_copy; /* their packet ids; 0: no request was captured yet */
+	uint64_t request, last_copy; /* their packets; 0: no request was captured yet */
+	uint64_t datagrams;	     /* of both ends, up to the latest packet; a copy is not counted; UDP */
 	uint64_t received;	     /* bytes of answers before it; TCP */
 	uint64_t received_segments;  /* segments of the server before the last copy; TCP */
 	uint64_t server_sent;	     /* the latest data of the server; 0 none; TCP */
@@ -59,15 +56,22 @@ struct report_exchanges {
 	struct report_exchange *list;
 	size_t count;
 	struct report_unanswered *dns;
-	char *formulas[REPORT_EXCHANGE_FORMULAS]; /* options of netobsd */
-	size_t formulas_count;
 };
 
-/* Chooses the connections and defines the formulas; false if out of memory. */
+/* Chooses the connections; false if out of memory. */
 bool report_exchanges_begin(struct report_exchanges *exchanges, struct report_capture *capture);
 
-/* Reads a line of the second pass into the records.  False if it is not of the formulas. */
-bool report_exchanges_read(struct report_exchanges *exchanges, struct report_line *line);
+/* A segment that an end of exchange `number` sends. */
+void report_exchanges_take_segment(struct report_exchanges *exchanges, const struct report_pass *pass,
+				   const struct firing *firing, size_t number);
+
+/* Likewise a datagram. */
+void report_exchanges_take_datagram(struct report_exchanges *exchanges, const struct report_pass *pass,
+				    const struct flow *flow, unsigned sender, uint64_t time, size_t number);
+
+/* A DNS query. */
+void report_exchanges_take_query(struct report_exchanges *exchanges, const struct report_pass *pass,
+				 struct firing *firing);
 
 void report_exchanges_free(struct report_exchanges *exchanges);
 

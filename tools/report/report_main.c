@@ -9,46 +9,44 @@
 #include <unistd.h>
 
 #include "base/closed_output.h"
-#include "base/format.h"
+#include "base/log.h"
+#include "base/log_debug.h"
+#include "base/output.h"
+#include "base/trusted_path.h"
 #include "base/units.h"
+#include "config/options.h"
+#include "confine/descriptors.h"
+#include "confine/privileges.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
 #include "tools/report/report_exchanges.h"
+#include "tools/report/report_input.h"
 #include "tools/report/report_live.h"
 #include "tools/report/report_page.h"
 #include "tools/report/verdict/report_facts.h"
 
-/* Options of netobsd; an array of arguments is not constant. */
+/* Words of a command line of netobsd; an array of arguments is not constant. */
 static char file_option[] = "-r";
+static char end_of_options[] = "--";
 
 /* Connections in detail by default. */
 #define TOP_DEFAULT 50u
 
 struct report_request {
-	char *netobsd;
 	size_t top;
-	char **arguments; /* of netobsd */
+	char **arguments; /* options of netobsd, with the captures: name of the program first */
 	size_t arguments_count;
 	char **files; /* captures, or the interface */
 	size_t files_count;
+	char (*copies)[REPORT_INPUT_PATH]; /* of captures that can be read only once */
 	char *filter;
 	struct report_live live;
+	bool broken; /* a copy is not complete */
 };
-
-/* Prints a message as one line in which everything but printable ASCII is escaped: names of files are text of
- * others. */
-static void
-report_log(const char *message, const char *value, const char *reason)
-{
-	char text[8192], line[sizeof text * FORMAT_PLAIN_BYTE_MAX + 8];
-
-	snprintf(text, sizeof text, "netobs-report: %s%s%s", message, value, reason);
-	fprintf(stderr, "%.*s\n", (int)(put_foreign_text(line, text, strlen(text)) - line), line);
-}
 
 static void __attribute__((noreturn)) report_die(const char *message, const char *value)
 {
-	report_log(message, value, "");
+	log_error("%s%s", message, value);
 	exit(1);
 }
 
@@ -63,25 +61,47 @@ report_parse_top(const char *text)
 	return (size_t)value;
 }
 
-/* A capture is read twice, so it must be a file. */
+static void
+report_add_argument(struct report_request *request, char *argument)
+{
+	request->arguments[request->arguments_count++] = argument;
+}
+
+/* A capture is read twice: one that can be read only once is copied later. */
 static void
 report_add_file(struct report_request *request, char *path)
 {
 	struct stat info;
 
-	if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
-		char reason[256];
-
-		snprintf(reason, sizeof reason, ": %s%s", strerror(errno),
-			 errno == ENOENT && strpbrk(path, " =<>&|") != NULL ? "; a filter needs -f" : "");
-		report_log("cannot read ", path, reason);
+	if (strcmp(path, "-") != 0 && (stat(path, &info) != 0 || access(path, R_OK) != 0)) {
+		log_error("cannot read %s: %s%s", path, strerror(errno),
+			  errno == ENOENT && strpbrk(path, " =<>&|") != NULL ? "; a filter needs -f" : "");
 		exit(1);
 	}
-	if (!S_ISREG(info.st_mode))
-		report_die("report reads a capture twice, so it must be a regular file: ", path);
 	request->files[request->files_count++] = path;
-	request->arguments[request->arguments_count++] = file_option;
-	request->arguments[request->arguments_count++] = path;
+}
+
+/* Copies the captures that can be read only once, and makes the captures arguments. */
+static void
+report_add_captures(struct report_request *request)
+{
+	char message[REPORT_INPUT_MESSAGE];
+
+	for (size_t i = 0; request->live.interface == NULL && i < request->files_count; i++) {
+		char *path = request->files[i];
+
+		if (report_input_is_stream(path)) {
+			if (!report_input_copy(path, request->copies[i], message)) {
+				if (request->copies[i][0] == '\0')
+					report_die(message, "");
+				log_error("%s", message);
+				request->broken = true;
+			}
+			path = request->copies[i];
+		}
+		report_add_argument(request, file_option);
+		report_add_argument(request, path);
+	}
 }
 
 static unsigned
@@ -92,10 +112,8 @@ report_parse_duration(const char *text)
 	char error[UNITS_ERROR_MAX];
 	uint64_t ns;
 
-	if (!units_parse(&duration, text, &ns, error)) {
-		report_log("--for: ", error, "");
-		exit(1);
-	}
+	if (!units_parse(&duration, text, &ns, error))
+		report_die("--for: ", error);
 	return (unsigned)((ns + UNITS_SECOND - 1) / UNITS_SECOND);
 }
 
@@ -118,16 +136,13 @@ report_add_option(struct report_request *request, char *option)
 		if (strncmp(option + 2, own[i], given < length ? given : length) == 0)
 			report_die("a report sets this option of netobsd itself, or cannot be made with it: ", option);
 	}
-	request->arguments[request->arguments_count++] = option;
+	report_add_argument(request, option);
 }
 
 static void
 report_parse_option(struct report_request *request, int option, char *value)
 {
 	switch (option) {
-	case 'n':
-		request->netobsd = value;
-		break;
 	case 't':
 		request->top = report_parse_top(value);
 		break;
@@ -147,7 +162,7 @@ report_parse_option(struct report_request *request, int option, char *value)
 		request->live.seconds = report_parse_duration(value);
 		break;
 	default:
-		report_die("usage: netobs-report --netobsd=PATH [--top=NUMBER] [-o OPTION]... [-f FILTER] "
+		report_die("usage: netobs-report [--top=NUMBER] [-o OPTION]... [-f FILTER] "
 			   "{FILE... | -i INTERFACE [--for=DURATION]}",
 			   "");
 	}
@@ -172,23 +187,22 @@ report_check(const struct report_request *request)
 static void
 report_parse(struct report_request *request, int argc, char **argv)
 {
-	static const struct option known[] = {{"netobsd", required_argument, NULL, 'n'},
-					      {"top", required_argument, NULL, 't'},
+	static const struct option known[] = {{"top", required_argument, NULL, 't'},
 					      {"for", required_argument, NULL, 'd'},
 					      {0}};
 	int option;
 
 	request->top = TOP_DEFAULT;
 	request->files = calloc((size_t)argc, sizeof(*request->files));
-	request->arguments = calloc(2 * (size_t)argc, sizeof(*request->arguments));
-	if (request->files == NULL || request->arguments == NULL)
+	request->copies = calloc((size_t)argc, sizeof(*request->copies));
+	request->arguments = calloc(2 * (size_t)argc + 4, sizeof(*request->arguments));
+	if (request->files == NULL || request->copies == NULL || request->arguments == NULL)
 		report_die("out of memory", "");
+	report_add_argument(request, argv[0]);
 	while ((option = getopt_long(argc, argv, "o:f:i:", known, NULL)) != -1)
 		report_parse_option(request, option, optarg);
 	for (int i = optind; i < argc; i++)
 		report_add_file(request, argv[i]);
-	if (request->netobsd == NULL)
-		report_die("--netobsd is missing; netobs report gives it", "");
 	report_check(request);
 }
 
@@ -202,66 +216,100 @@ report_add_live(struct report_request *request, struct report_capture *capture)
 	if (!report_live_capture(live))
 		report_die(live->message, "");
 	if (live->message[0] != '\0')
-		report_log(live->message, "", "");
+		log_error("%s", live->message);
+	request->broken |= live->broken;
 	capture->dropped = live->dropped;
-	request->arguments[request->arguments_count++] = file_option;
-	request->arguments[request->arguments_count++] = live->path;
+	report_add_argument(request, file_option);
+	report_add_argument(request, live->path);
+}
+
+/* Sets the configuration of a replay of the captures; the process ends if the options are wrong. */
+static void
+report_configure(struct report_request *request, struct config *config)
+{
+	if (request->filter != NULL) {
+		report_add_argument(request, end_of_options);
+		report_add_argument(request, request->filter);
+	}
+	if (options_parse((int)request->arguments_count, request->arguments, config) != OPTIONS_RUN)
+		exit(1);
+	descriptors_close_inherited(config);
+	output_open();
+	log_debug_enable(config->debug_topics);
+}
+
+/* Reads the captures: false, with a message logged, on failure. */
+static bool
+report_read(const struct report_request *request, struct config *config, struct report_capture *capture,
+	    struct report_exchanges *exchanges, struct report_detail *detail)
+{
+	struct report_passes *passes = report_passes_open(config);
+	bool good = passes != NULL && report_capture_read(capture, passes);
+	size_t count;
+
+	if (good && !capture->no_memory) {
+		report_facts_find(capture);
+		count = report_records_rank(&capture->records, request->top);
+		capture->no_memory |= !report_exchanges_begin(exchanges, capture);
+		good = capture->no_memory || report_detail_read(detail, exchanges, &capture->records, count, passes);
+	}
+	report_passes_free(passes);
+	if (good && (capture->no_memory || detail->no_memory))
+		log_error("out of memory");
+	return good && !capture->no_memory && !detail->no_memory;
 }
 
 /* Exit status as netobsd: 2 if a capture broke off. */
 static int
-report_make(struct report_request *request, struct report_capture *capture)
+report_make(struct report_request *request, struct config *config, struct report_capture *capture)
 {
-	struct replay_source source = {request->netobsd, request->arguments, request->arguments_count, request->filter};
 	struct report_input input = {request->files, request->files_count, request->filter,
 				     request->live.interface != NULL};
 	struct report_exchanges exchanges = {0};
-	struct report_detail detail = {0};
-	size_t count;
+	struct report_detail *detail = calloc(1, sizeof(*detail));
+	int status = 1;
 
-	report_capture_read(capture, &source);
-	if (capture->status != 0 && capture->status != 2)
-		return 1;
-	if (request->live.broken)
-		capture->status = 2;
-	report_facts_find(capture);
-	count = report_records_rank(&capture->records, request->top);
-	if (!report_exchanges_begin(&exchanges, capture))
+	if (detail == NULL)
 		report_die("out of memory", "");
-	report_detail_read(&detail, &exchanges, &capture->records, count, &source);
-	if (detail.status != 0 && detail.status != 2)
-		report_die("netobsd failed when it read the captures again", "");
-	if (capture->no_memory || detail.no_memory)
-		report_die("out of memory", "");
-	report_facts_find_windows(capture, &detail);
-	closed_output_end_quietly();
-	if (!report_page_write(stdout, capture, &detail, &input))
-		report_die("cannot write the page: ", strerror(errno));
-	free(detail.segments);
-	free(detail.changes);
-	free(detail.ends);
+	if (report_read(request, config, capture, &exchanges, detail)) {
+		if (request->broken)
+			capture->status = 2;
+		report_facts_find_windows(capture, detail);
+		closed_output_end_quietly();
+		if (!report_page_write(stdout, capture, detail, &input))
+			report_die("cannot write the page: ", strerror(errno));
+		status = capture->status;
+	}
+	report_detail_free(detail);
 	report_exchanges_free(&exchanges);
-	return capture->status;
+	return status;
 }
 
 int
 main(int argc, char **argv)
 {
+	static char name[] = "netobs-report"; /* in messages, whatever the file is called */
 	struct report_request request = {0};
 	struct report_capture *capture = calloc(1, sizeof(*capture));
+	struct config config;
 	int status;
 
+	program_invocation_short_name = name;
+	descriptors_occupy_standard();
+	trusted_path_require(privileges_are_held(), geteuid());
 	if (capture == NULL)
 		report_die("out of memory", "");
 	report_parse(&request, argc, argv);
 	if (request.live.interface != NULL)
 		report_add_live(&request, capture);
-	status = report_make(&request, capture);
-	free(capture->records.list);
-	free(capture->frames.packets);
-	report_ends_free(&capture->ends);
-	free(capture);
+	else
+		report_add_captures(&request);
+	report_configure(&request, &config);
+	status = report_make(&request, &config, capture);
+	report_capture_free(capture);
+	config_free(&config);
 	free(request.files);
+	free(request.copies);
 	free(request.arguments);
 	return status;
 }

@@ -7,11 +7,18 @@
 #include <stdio.h>
 
 #include "tools/report/report_capture.h"
-#include "tools/report/report_data.h"
 #include "tools/report/report_detail.h"
 
 /* Rows of the table of connections, at most: the size of the page depends on them. */
 #define REPORT_ROWS 20000u
+
+/* The input of the page. */
+struct report_input {
+	char *const *files; /* captures, or the interface */
+	size_t files_count;
+	const char *filter; /* NULL: all frames */
+	bool interface;
+};
 
 /* Writes the page; false if out of memory or if the file cannot be written. */
 bool report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_records.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json.h"
+#include "probes/netobs.h"
+
+/* Ends a text that is cut. */
+#define ELLIPSIS "\xe2\x80\xa6"
 
 static const char *const reason_names[REPORT_REASONS] = {
     [REPORT_FIN] = "fin",	  [REPORT_RESET_CLIENT] = "reset-by-client", [REPORT_RESET_SERVER] = "reset-by-server",
@@ -27,90 +34,112 @@ report_reason_parse(const char *word)
 	return REPORT_CAPTURE_END;
 }
 
-static uint64_t
-report_count(struct report_line *line, const char *name)
+/* Bytes of the character or escape at the beginning of a JSON string; cut at `end`. */
+static size_t
+report_character_length(const char *at, const char *end)
 {
-	return (uint64_t)report_line_number(line, name, 0);
+	size_t length = 1;
+
+	if (*at == '\\')
+		length = end - at > 1 && at[1] == 'u' ? 6 : 2;
+	while (at + length < end && ((unsigned char)at[length] & 0xc0) == 0x80)
+		length++;
+	return (size_t)(end - at) < length ? (size_t)(end - at) : length;
 }
 
-/* Reads the counts of an end: "cr_client_segments" and so on. */
+/* Makes JSON of a name.  A longer one is cut after a complete character or escape, and ends with an ellipsis. */
 static void
-report_end_counts(struct report_line *line, struct report_end *end, const char *const names[4])
+report_record_name(const char *name, size_t size, char json[REPORT_NAME_SIZE])
 {
-	end->segments = report_count(line, names[0]);
-	end->bytes = report_count(line, names[1]);
-	end->resent = report_count(line, names[2]);
-	end->zero_windows = report_count(line, names[3]);
+	char text[sizeof(((struct connrec *)0)->cr_name) * JSON_BYTE_MAX + 8];
+	const char *end = put_json_text(text, name, size);
+	size_t used = 0;
+
+	if ((size_t)(end - text) < REPORT_NAME_SIZE) {
+		used = (size_t)(end - text);
+		memcpy(json, text, used);
+	} else {
+		while (used + report_character_length(text + used, end) + sizeof(ELLIPSIS) <= REPORT_NAME_SIZE)
+			used += report_character_length(text + used, end);
+		memcpy(json, text, used);
+		memcpy(json + used, ELLIPSIS, sizeof(ELLIPSIS) - 1);
+		used += sizeof(ELLIPSIS) - 1;
+	}
+	json[used] = '\0';
 }
 
-/* Reads the ends, their roles, the protocol and the times. */
-static void
-report_record_identity(struct report_record *record, struct report_line *line)
+/* Sets the ends, their roles, the protocol, the times and the name; false if out of memory. */
+static bool
+report_record_identity(struct report_record *record, const struct connrec *c, struct report_texts *texts)
 {
 	struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
-	char role[8];
+	char name[REPORT_NAME_SIZE];
 
-	report_line_text(line, "cr_client", client->address, sizeof(client->address));
-	report_line_text(line, "cr_server", server->address, sizeof(server->address));
-	client->port = (uint16_t)report_count(line, "cr_client_port");
-	server->port = (uint16_t)report_count(line, "cr_server_port");
-	client->cid = report_count(line, "cr_client_cid");
-	server->cid = report_count(line, "cr_server_cid");
-	report_line_text(line, "cr_role", role, sizeof(role));
-	record->opened = strcmp(role, "seen") == 0;
-	record->protocol = (uint8_t)report_count(line, "cr_protocol");
-	record->start = report_count(line, "cr_start");
-	record->end = report_count(line, "cr_end");
-	record->duration_us = report_count(line, "cr_duration_us");
+	report_record_name(c->cr_name, sizeof(c->cr_name), name);
+	client->address = report_texts_keep(texts, c->cr_client);
+	server->address = report_texts_keep(texts, c->cr_server);
+	record->name = report_texts_keep(texts, name);
+	client->port = c->cr_client_port;
+	server->port = c->cr_server_port;
+	client->cid = c->cr_client_cid;
+	server->cid = c->cr_server_cid;
+	record->opened = strcmp(c->cr_role, "seen") == 0;
+	record->protocol = c->cr_protocol;
+	record->start = c->cr_start;
+	record->end = c->cr_end;
+	record->duration_us = c->cr_duration_us;
+	return client->address != NULL && server->address != NULL && record->name != NULL;
 }
 
-/* Reads the fields after the counts of the ends, in the order of the line. */
 static void
-report_record_timing(struct report_record *record, struct report_line *line)
+report_record_counts(struct report_record *record, const struct connrec *c)
 {
-	char word[24];
+	struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
 
-	record->resent_fast = report_count(line, "cr_resent_fast");
-	record->resent_timeout = report_count(line, "cr_resent_timeout");
-	record->resent_probe = report_count(line, "cr_resent_probe");
-	record->resent_spurious = report_count(line, "cr_resent_spurious");
-	record->resent_syn = report_count(line, "cr_resent_syn");
-	record->zero_window_us = report_count(line, "cr_zero_window_us");
-	record->handshake_us = report_line_number(line, "cr_handshake_us", -1);
-	record->rtt_mean_us = report_line_number(line, "cr_rtt_mean_us", -1);
-	record->exchanges = report_count(line, "cr_exchanges");
-	record->answer_mean_us = report_line_number(line, "cr_answer_mean_us", -1);
-	record->answer_max_us = report_line_number(line, "cr_answer_max_us", -1);
-	record->ends[REPORT_CLIENT].flags = (uint8_t)report_count(line, "cr_client_flags");
-	record->ends[REPORT_SERVER].flags = (uint8_t)report_count(line, "cr_server_flags");
-	report_line_text(line, "cr_reason", word, sizeof(word));
-	record->reason = report_reason_parse(word);
-	report_line_text(line, "cr_name", record->name, sizeof(record->name));
+	client->segments = c->cr_client_segments;
+	client->bytes = c->cr_client_bytes;
+	client->resent = c->cr_client_resent;
+	client->zero_windows = c->cr_client_zero_windows;
+	client->flags = c->cr_client_flags;
+	server->segments = c->cr_server_segments;
+	server->bytes = c->cr_server_bytes;
+	server->resent = c->cr_server_resent;
+	server->zero_windows = c->cr_server_zero_windows;
+	server->flags = c->cr_server_flags;
+	record->resent_fast = c->cr_resent_fast;
+	record->resent_timeout = c->cr_resent_timeout;
+	record->resent_probe = c->cr_resent_probe;
+	record->resent_spurious = c->cr_resent_spurious;
+	record->resent_syn = c->cr_resent_syn;
 }
 
-/* Reads the last state of the server. */
 static void
-report_record_state(struct report_record *record, struct report_line *line)
+report_record_timing(struct report_record *record, const struct connrec *c)
+{
+	record->zero_window_us = c->cr_zero_window_us;
+	record->handshake_us = c->cr_handshake_us;
+	record->rtt_mean_us = c->cr_rtt_mean_us;
+	record->exchanges = c->cr_exchanges;
+	record->answer_mean_us = c->cr_answer_mean_us;
+	record->answer_max_us = c->cr_answer_max_us;
+}
+
+/* Sets how it ended, with the last state of the server, and the ICMP error that has ended the attempt. */
+static void
+report_record_end(struct report_record *record, const struct connrec *c)
 {
 	static const char *const others[] = {"", "listen", "syn-received", "syn-sent", "closed"};
-	char state[24];
+	struct report_rejection *rejection = &record->rejection;
+	bool ipv6 = strchr(c->cr_icmp_sender, ':') != NULL;
 
-	report_line_text(line, "cr_server_state", state, sizeof(state));
+	record->reason = report_reason_parse(c->cr_reason);
 	record->accepted = true;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		record->accepted &= strcmp(state, others[i]) != 0;
-}
-
-/* Reads the ICMP error that has ended the attempt. */
-static void
-report_record_rejection(struct report_record *record, struct report_line *line)
-{
-	uint8_t type = (uint8_t)report_line_number(line, "cr_icmp_type", -1);
-	uint8_t code = (uint8_t)report_line_number(line, "cr_icmp_code", -1);
-	char sender[INET6_ADDRSTRLEN];
-
-	report_line_text(line, "cr_icmp_sender", sender, sizeof(sender));
-	report_rejection_set(&record->rejection, type, code, sender);
+		record->accepted &= strcmp(c->cr_server_state, others[i]) != 0;
+	rejection->type = (uint8_t)c->cr_icmp_type;
+	rejection->code = (uint8_t)c->cr_icmp_code;
+	if (inet_pton(ipv6 ? AF_INET6 : AF_INET, c->cr_icmp_sender, rejection->sender) == 1)
+		rejection->version = ipv6 ? 6 : 4;
 }
 
 static uint64_t
@@ -137,13 +166,9 @@ report_record_score(const struct report_record *record)
 	return score;
 }
 
-bool
-report_records_add(struct report_records *records, struct report_line *line)
+struct report_record *
+report_records_add(struct report_records *records, const struct connrec *connection)
 {
-	static const char *const client[4] = {"cr_client_segments", "cr_client_bytes", "cr_client_resent",
-					      "cr_client_zero_windows"};
-	static const char *const server[4] = {"cr_server_segments", "cr_server_bytes", "cr_server_resent",
-					      "cr_server_zero_windows"};
 	struct report_record *record;
 
 	if (records->count == records->capacity) {
@@ -151,22 +176,32 @@ report_records_add(struct report_records *records, struct report_line *line)
 		struct report_record *list = reallocarray(records->list, capacity, sizeof(*list));
 
 		if (list == NULL)
-			return false;
+			return NULL;
 		records->list = list;
 		records->capacity = capacity;
 	}
 	record = &records->list[records->count];
 	memset(record, 0, sizeof(*record));
-	record->uid = records->count++;
 	record->detail = -1;
-	report_record_identity(record, line);
-	report_end_counts(line, &record->ends[REPORT_CLIENT], client);
-	report_end_counts(line, &record->ends[REPORT_SERVER], server);
-	report_record_timing(record, line);
-	report_record_rejection(record, line);
-	report_record_state(record, line);
+	if (!report_record_identity(record, connection, &records->texts))
+		return NULL;
+	record->uid = records->count++;
+	report_record_counts(record, connection);
+	report_record_timing(record, connection);
+	report_record_end(record, connection);
 	record->score = report_record_score(record);
-	return true;
+	return record;
+}
+
+void
+report_records_free(struct report_records *records)
+{
+	for (size_t i = 0; i < records->count; i++) {
+		report_end_clear(&records->list[i].ends[REPORT_CLIENT].events);
+		report_end_clear(&records->list[i].ends[REPORT_SERVER].events);
+	}
+	free(records->list);
+	report_texts_free(&records->texts);
 }
 
 bool
@@ -209,6 +244,23 @@ report_record_is_half_open(const struct report_record *record)
 	       server->bytes == 0 &&
 	       (client->flags & (REPORT_FLAG_SYN | REPORT_FLAG_RST)) == REPORT_FLAG_SYN &&
 	       (server->flags & (REPORT_FLAG_SYN | REPORT_FLAG_RST | REPORT_FLAG_FIN)) == REPORT_FLAG_SYN;
+}
+
+static uint64_t
+report_earlier(uint64_t a, uint64_t b)
+{
+	if (a == 0 || b == 0)
+		return a + b;
+	return a < b ? a : b;
+}
+
+uint64_t
+report_record_event(const struct report_record *record, enum report_event event)
+{
+	if (event == REPORT_EVENTS)
+		return 0;
+	return report_earlier(report_end_packet(&record->ends[REPORT_CLIENT].events, event),
+			      report_end_packet(&record->ends[REPORT_SERVER].events, event));
 }
 
 /* qsort(): most trouble first, then most bytes, then the order of the output. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "tools/report/report_ends.h"
-#include "tools/report/report_lines.h"
+#include "tools/report/report_texts.h"
 
 /* Ends of a connection. */
 enum { REPORT_CLIENT, REPORT_SERVER, REPORT_ENDS };
@@ -26,7 +26,7 @@ enum report_reason {
 	REPORT_REASONS
 };
 
-/* A handshake is slow from here on, us; the live page and the formula report-opening have the same limit. */
+/* A handshake is slow from here on, us; the live page has the same limit. */
 #define REPORT_SLOW_HANDSHAKE_US 250000
 
 /* What a handshake waits for: the SYN-ACK of the server, the ACK of the client, a SYN or a SYN-ACK that is sent again
@@ -59,21 +59,17 @@ enum report_delay {
 #define REPORT_FLAG_RST 0x04u
 #define REPORT_FLAG_ACK 0x10u
 
-/* An end of a connection, and the counts of its segments; texts are JSON. */
+/* An end of a connection, and the counts of its segments. */
 struct report_end {
-	char address[46];
+	const char *address; /* kept once; text of others, as names are: report_texts.h */
 	uint16_t port;
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
-	uint8_t flags;		 /* of all its segments */
-	uint64_t closed_packet;	 /* packet id of the segment that closed its window last, 0 none */
-	uint64_t closed_us;	 /* time for which its window was closed in all; 0 unknown */
-	uint64_t stuck_us;	 /* how long that window is closed, if it is not opened again */
-	uint64_t longest_us;	 /* longest time for which its window was closed, stuck_us included; 0 unknown */
-	uint64_t longest_packet; /* packet id of the segment that closed it then */
+	uint8_t flags; /* of all its segments */
+	struct report_end_events events;
 };
 
-/* An answer of a server, and packet ids: of the request, of its last copy if it was sent again, of the answer; 0: none
+/* An answer of a server, and packets: of the request, of its last copy if it was sent again, of the answer; 0: none
  * or unknown. */
 struct report_answer {
 	int64_t waited_us; /* from the request to the answer */
@@ -95,7 +91,7 @@ enum report_answer_kind {
 /* The latest request of a client, if the server has sent no data after it for REPORT_SLOW_ANSWER_US, or has closed
  * without sending any. */
 struct report_open_request {
-	uint64_t packet; /* packet id; 0: none */
+	uint64_t packet; /* 0: none */
 	uint64_t us;	 /* from the request until an end closes, or to the end */
 	bool closed;	 /* an end has closed */
 	uint8_t end;	 /* the one that has closed */
@@ -103,8 +99,8 @@ struct report_open_request {
 
 /* Retransmissions at the end of a connection, to which the peer sends nothing. */
 struct report_silence {
-	uint64_t too_big; /* packet id of an ICMP error before it: a packet was too big for the path; 0 none */
-	uint64_t packet;  /* packet id of the first one; 0: none */
+	uint64_t too_big; /* an ICMP error before it: a packet was too big for the path; 0 none */
+	uint64_t packet;  /* the first one; 0: none */
 	uint64_t us;	  /* from the first one to the last one */
 	uint64_t repeats; /* their number */
 	uint8_t end;	  /* the end that sends them */
@@ -132,23 +128,27 @@ struct report_record {
 	bool rejected;		 /* its SYN has ICMP errors as an answer */
 	bool half_open;		 /* its SYN-ACK has no answer */
 	bool untaken;		 /* its server takes nothing that follows the SYN-ACK */
-	uint64_t syn_ack_packet; /* packet id of its latest SYN-ACK; 0 unknown */
+	uint64_t syn_ack_packet; /* its latest SYN-ACK; 0 unknown */
 	enum report_delay delay; /* what its handshake waited for longest */
-	uint64_t delay_packet;	 /* packet id of the segment after that; 0 unknown, or the ACK of the client */
+	uint64_t delay_packet;	 /* the segment after that; 0 unknown, or the ACK of the client */
 	struct report_open_request open_request;
 	struct report_silence silence;
 	struct report_rejection rejection; /* the one that has ended the attempt, or `rejected`: the first one */
 	enum report_reason reason;
-	char name[REPORT_NAME_SIZE];
+	const char *name; /* JSON */
 };
+
+struct connrec;
 
 struct report_records {
 	struct report_record *list;
 	size_t count, capacity;
+	struct report_texts texts;
 };
 
-/* Adds the record of a line of connection-end; false if out of memory. */
-bool report_records_add(struct report_records *records, struct report_line *line);
+/* Adds the record of a connection; NULL if out of memory. */
+struct report_record *report_records_add(struct report_records *records, const struct connrec *connection);
+void report_records_free(struct report_records *records);
 
 /*
  * Sorts the records, those with most trouble first, and gives the first `top` connections of TCP a number in `detail`.
@@ -171,6 +171,16 @@ bool report_record_is_attempt(const struct report_record *record);
 
 /* True if a server of TCP has answered the SYN, and has not become established; no end has reset the attempt. */
 bool report_record_is_half_open(const struct report_record *record);
+
+/* The trouble of an end; zero if there is none. */
+static inline const struct report_end_trouble *
+report_trouble(const struct report_end *end)
+{
+	return report_end_trouble(&end->events);
+}
+
+/* The first packet of an event at either end of a record; 0 if there was none, or for REPORT_EVENTS. */
+uint64_t report_record_event(const struct report_record *record, enum report_event event);
 
 /* The word of a reason. */
 const char *report_reason_name(enum report_reason reason);

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# netobs-report makes the page of `netobs report` of what netobsd prints.
+# netobs-report observes captures and makes the page of `netobs report`.
 
 libexec_PROGRAMS = netobs-report
 netobs_report_SOURCES = \
 	tools/unnamed_file.c \
 	%D%/report_capture.c \
 	%D%/report_capture.h \
-	%D%/report_data.c \
-	%D%/report_data.h \
 	%D%/report_detail.c \
 	%D%/report_detail.h \
-	%D%/report_duplicates.c \
-	%D%/report_duplicates.h \
 	%D%/report_ends.c \
 	%D%/report_ends.h \
 	%D%/report_exchanges.c \
 	%D%/report_exchanges.h \
-	%D%/report_lines.c \
-	%D%/report_lines.h \
+	%D%/report_input.c \
+	%D%/report_input.h \
 	%D%/report_live.c \
 	%D%/report_live.h \
 	%D%/report_main.c \
@@ -25,10 +21,15 @@ netobs_report_SOURCES = \
 	%D%/report_overview.h \
 	%D%/report_page.c \
 	%D%/report_page.h \
+	%D%/report_pass.c \
+	%D%/report_pass.h \
 	%D%/report_records.c \
 	%D%/report_records.h \
 	%D%/report_talkers.c \
 	%D%/report_talkers.h \
+	%D%/report_texts.c \
+	%D%/report_texts.h \
 	%D%/report_volume.c \
 	%D%/report_volume.h
-netobs_report_LDADD = libformulas.a libpage.a libprobes.a libbase.a $(NETTLE_LIBS) $(PCAP_LIBS)
+netobs_report_LDFLAGS = $(HARDEN_LDFLAGS) $(LTO_LDFLAGS)
+netobs_report_LDADD = libpage.a $(ENGINE) $(LIBRARIES_USED)

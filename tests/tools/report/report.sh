@@ -33,6 +33,43 @@ else
 	skip "frames of tshark" "tshark is not installed"
 fi
 
+# ----------------------------------------------------------------------------------------------------- what is read once
+
+# same NAME: the page is that of the file, but for the name of it
+report "$captures/home-network.pcap" >"$tmp/page_of_file"
+same() {
+	is "$1" "$(sed 's/{"files":\[[^]]*\]//' "$tmp/page" | cksum)" "$(sed 's/{"files":\[[^]]*\]//' "$tmp/page_of_file" | cksum)"
+}
+
+report - <"$captures/home-network.pcap" >"$tmp/page"
+same "standard input that is a file"
+head -c 1000000 "$captures/home-network.pcap" | report - >"$tmp/page"
+same "standard input that is a pipe"
+gzip -c "$captures/home-network.pcap" | report - >"$tmp/page"
+same "a compressed capture through a pipe"
+mkfifo "$tmp/pipe"
+cat "$captures/home-network.pcap" >"$tmp/pipe" &
+report "$tmp/pipe" >"$tmp/page"
+same "a named pipe"
+head -c 100000 "$captures/home-network.pcap" | report - >"$tmp/page" 2>"$tmp/err"
+is "a pipe that ends within a frame: a page, and status 2" "$? $(grep -c '</html>' "$tmp/page")" "2 1"
+
+# -------------------------------------------------------------------------------------------------------- confinement
+
+# The page is larger than a pipe, which nothing reads: the program waits.
+mkfifo "$tmp/unread"
+exec 3<>"$tmp/unread"
+"$build/netobs-report" "$captures/home-network.pcap" >"$tmp/unread" 2>"$tmp/err" &
+pid=$!
+wait_for grep -q '^Seccomp:.*2$' "/proc/$pid/status"
+is "captures are read with a filter of system calls, without privileges" \
+	"$(awk '$1 == "Seccomp:" || $1 == "NoNewPrivs:" || $1 == "CapPrm:" { print $2 }' "/proc/$pid/status" | paste -s -d ' ')" \
+	"0000000000000000 1 2"
+is "and never by root" "$(awk '$1 == "Uid:" { print $2 == 0 }' "/proc/$pid/status")" 0
+kill "$pid"
+wait "$pid" 2>/dev/null
+exec 3>&-
+
 # ----------------------------------------------------------------------------------------------------------- mistakes
 
 # refuses NAME MESSAGE ARGUMENT...: fails with a message that contains this, and writes no page
@@ -45,9 +82,7 @@ refuses() {
 
 refuses "no capture" "give at least one capture"
 refuses "a missing capture" "cannot read $tmp/missing.pcap" "$tmp/missing.pcap"
-refuses "standard input" "reads a capture twice" -
-mkfifo "$tmp/pipe"
-refuses "a pipe" "must be a regular file" "$tmp/pipe"
+refuses "an empty standard input" "standard input is empty" -
 refuses "a file that is no capture" "unknown file format" "$top/README.md"
 refuses "an option that the report sets" "sets this option of netobsd itself, or cannot be made with it: --view=host" \
 	-o --view=host "$captures/http.pcap"
@@ -57,7 +92,7 @@ refuses "an unknown option of netobsd" "unknown or ambiguous option --tcp-idel" 
 refuses "a wrong filter" "filter" -f 'foo bar' "$captures/http.pcap"
 refuses "--top beyond its range" "0 to 500, not 501" --top 501 "$captures/http.pcap"
 refuses "--for without an interface" "for which -i INTERFACE is captured" --for 5s "$captures/http.pcap"
-refuses "a duration" "such as 60s, 5m or 1h" -i lo --for 5x
+refuses "a duration" "expected a time from 1s to 1d" -i lo --for 5x
 refuses "an interface and a capture" "not of both" -i lo "$captures/http.pcap"
 refuses "two interfaces" "not also of lo" -i lo -i lo
 refuses "an interface that is not there" "cannot capture netobs-none" -i netobs-none
@@ -69,19 +104,6 @@ $root "$top/scripts/netobs" report -i lo --for 1 >"$tmp/page" 2>"$tmp/err"
 is "an interface without permission" "$? $(grep -c 'cannot capture lo: .*; run netobs report as root$' "$tmp/err")" "1 1"
 refuses "an option of conns" "are of netobs conns" --sort client "$captures/http.pcap"
 
-# fails NAME MESSAGE LINE: with a netobsd that is a script of this line
-fails() {
-	printf '#!/bin/sh\n%s\n' "$3" >"$tmp/netobsd"
-	chmod +x "$tmp/netobsd"
-	"$build/netobs-report" --netobsd="$tmp/netobsd" "$captures/http.pcap" >"$tmp/page" 2>"$tmp/err"
-	is "$1" "$? $(cat "$tmp/err") $(wc -c <"$tmp/page")" "1 netobs-report: $2 0"
-}
-
-fails "a netobsd that a signal ends" "the replay was ended by signal 9, Killed" 'kill -9 $$'
-fails "one that fails in the second pass" "netobsd failed when it read the captures again" \
-	"case \"\$*\" in *report-segment*) exit 1;; esac; exec '$netobsd' \"\$@\""
-"$build/netobs-report" --netobsd="$tmp/none" "$captures/http.pcap" >"$tmp/page" 2>"$tmp/err"
-is "no netobsd" "$? $(cat "$tmp/err")" "1 netobs-report: cannot run $tmp/none: No such file or directory"
 if [ -c /dev/full ]; then
 	report "$captures/http.pcap" 2>"$tmp/err" >/dev/full
 	is "a full disk" "$? $(cat "$tmp/err")" "1 netobs-report: cannot write the page: No space left on device"

@@ -271,6 +271,14 @@ equal("a SYN that is answered for an older connection", page.text("handshake").s
 page = case("twice_slow")
 equal("a SYN-ACK that is captured twice was sent once", page.text("handshake").split(";")[0],
       "1 handshake took 250 ms or longer: 1 for want of the ACK of the client")
+for version in "twice_server", "twice_server6":
+    page = case(version)
+    equal(f"{version}: a copy is no answer", page.sentence("slow-server"),
+          "On 1 connection nothing came from the server for 500 ms or longer after data of the client; the longest time "
+          "was 800.000 ms, of " + ("2001:db8::2" if version[-1] == "6" else "198.51.100.2") + " port 80. "
+          "[(80, 'request in packet 7, answer in packet 11')]")
+page = case("twice_server")
+equal("the ladder has each segment once", len(page.segments()), 14)
 page = case("one_way")
 equal("messages of one direction, and one before the client closes, are none", "open-request" in page.verdict, False)
 page = case("hang")

@@ -68,6 +68,7 @@ old_port  a SYN that the server answers with an ACK of an older connection; the 
 hang      after an answer, requests that have none: one after which the client closes 30 s later, and one of six segments
 last_fin  a FIN that is sent again five times without any segment of the peer, and then a probe with a byte of old data
 twice_slow  a client whose ACK comes late, each packet twice
+twice_server  a server that answers two requests late, each packet twice; the same in IPv6: twice_server6
 """
 import socket
 import struct
@@ -555,6 +556,17 @@ def last_fin(capture):
 
 def twice_slow(capture):
     Connection(capture, 80).segment(0, 0, SYN).segment(0.03, 1, SYN | ACK).segment(0.3, 0, ACK).close(1)
+
+
+def twice_server(capture):
+    c = Connection(capture, 80).open(0)
+    for time in 1, 2:
+        c.segment(time, 0, PSH | ACK, b"request").segment(time + 0.01, 1, ACK)
+        c.segment(time + 0.8, 1, PSH | ACK, b"x" * 100).segment(time + 0.81, 0, ACK)
+    c.close(3)
+
+
+twice_server6 = twice_server
 
 
 def only_queries(capture):

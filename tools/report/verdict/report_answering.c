@@ -45,9 +45,8 @@ report_unanswered_requests(struct report_sentence *sentence, const struct report
 	report_write_time(sentence, list[sentence->evidence[0].record].open_request.us);
 	report_write(sentence, ".");
 	for (size_t e = 0; e < sentence->evidence_count; e++)
-		report_set_packet(
-		    &sentence->evidence[e],
-		    report_capture_frame(capture, list[sentence->evidence[e].record].open_request.packet));
+		report_set_packet(&sentence->evidence[e],
+				  list[sentence->evidence[e].record].open_request.packet);
 }
 
 static uint64_t
@@ -76,19 +75,19 @@ report_silent(struct report_sentence *sentence, const struct report_capture *cap
 		     worst->silence.repeats);
 	report_write_time(sentence, worst->silence.us);
 	report_write(sentence, " and answered none");
-	rejection = &report_ends_find(&capture->ends, worst->ends[worst->silence.end].cid)->rejection;
+	rejection = &report_trouble(&worst->ends[worst->silence.end])->rejection;
 	if (rejection->version != 0)
 		report_write_rejection(sentence, rejection, "; one was rejected by ");
 	else if (worst->silence.too_big != 0)
 		report_write(sentence,
 			     ": packet %" PRIu64 ", an ICMP error, says that a packet was too big for the path",
-			     report_capture_frame(capture, worst->silence.too_big));
+			     worst->silence.too_big);
 	else
 		report_write(sentence, ", or the path to it is interrupted");
 	report_write(sentence, ".");
 	for (size_t e = 0; e < sentence->evidence_count; e++)
 		report_set_packet(&sentence->evidence[e],
-				  report_capture_frame(capture, list[sentence->evidence[e].record].silence.packet));
+				  list[sentence->evidence[e].record].silence.packet);
 }
 
 /* The time of a connection whose server was quick. */
@@ -153,7 +152,7 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 		struct report_evidence *evidence = &sentence->evidence[sentence->evidence_count];
 
 		evidence->record = report_find_record(capture, query->cid);
-		report_set_packet(evidence, report_capture_frame(capture, query->packet));
+		report_set_packet(evidence, query->packet);
 		sentence->evidence_count += evidence->record < capture->records.count;
 	}
 	report_write(sentence, "%" PRIu64 " DNS quer%s not answered in time", count, count == 1 ? "y was" : "ies were");
@@ -164,7 +163,7 @@ report_dns(struct report_sentence *sentence, const struct report_capture *captur
 		const struct report_record *first = &capture->records.list[sentence->evidence[0].record];
 
 		report_write_rejection(sentence,
-				       &report_ends_find(&capture->ends, first->ends[REPORT_CLIENT].cid)->rejection,
+				       &report_trouble(&first->ends[REPORT_CLIENT])->rejection,
 				       ", rejected by ");
 	}
 	report_write(sentence, ".");

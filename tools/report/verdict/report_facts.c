@@ -22,7 +22,7 @@
  * 0. */
 static uint64_t
 report_stuck_us(const struct report_capture *capture, const struct report_record *record,
-		const struct report_end_events *events, uint64_t segments)
+		const struct report_end_trouble *events, uint64_t segments)
 {
 	/* A connection that has not ended: nothing opens its window before the capture ends. */
 	uint64_t until = record->reason >= REPORT_IDLE ? capture->volume.last : record->end;
@@ -39,19 +39,18 @@ report_check_windows(const struct report_capture *capture, struct report_record 
 {
 	for (size_t i = 0; i < REPORT_ENDS; i++) {
 		struct report_end *end = &record->ends[i];
-		const struct report_end_events *events = report_ends_find(&capture->ends, end->cid);
+		struct report_end_trouble *events = end->events.trouble;
 
-		if (events->packets[REPORT_ZERO_WINDOW] == 0)
+		if (events == NULL || events->packets[REPORT_ZERO_WINDOW] == 0)
 			end->zero_windows = 0;
 		if (end->zero_windows == 0)
 			continue;
-		end->stuck_us = report_stuck_us(capture, record, events, end->segments);
-		end->closed_packet = events->closed_packet;
-		if (end->stuck_us > 0) {
-			end->longest_us = end->stuck_us;
-			end->longest_packet = end->closed_packet;
+		events->stuck_us = report_stuck_us(capture, record, events, end->segments);
+		if (events->stuck_us > 0) {
+			events->longest_us = events->stuck_us;
+			events->longest_packet = events->closed_packet;
 		}
-		if (end->stuck_us >= REPORT_SLOW_READER_US)
+		if (events->stuck_us >= REPORT_SLOW_READER_US)
 			record->score += REPORT_SCORE_FAILED;
 	}
 }
@@ -81,38 +80,40 @@ report_record_until(const struct report_capture *capture, const struct report_re
 static bool
 report_expects_nothing(const struct report_end_events *client, const struct report_end *server, uint64_t until)
 {
-	bool closes = until == client->finish_time && until < client->request.time + CLOSE_NS;
+	const struct report_request_event *request = report_end_request(client);
+	bool closes = until == client->finish_time && until < request->time + CLOSE_NS;
 
-	return client->request.row >= ONE_WAY_REQUESTS ||
-	       (server->bytes > 0 && (client->request.length < REQUEST_MIN || closes));
+	return request->row >= ONE_WAY_REQUESTS ||
+	       (server->bytes > 0 && (request->length < REQUEST_MIN || closes));
 }
 
 /* The latest request, if the server has sent segments after it, but no data. */
 static void
 report_check_request(const struct report_capture *capture, struct report_record *record)
 {
-	const struct report_end_events *client = report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid);
-	const struct report_end_events *server = report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid);
+	const struct report_end_events *client = &record->ends[REPORT_CLIENT].events;
+	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
+	const struct report_request_event *request = report_end_request(client);
 	uint64_t until = report_finish_time(client, server, report_record_until(capture, record));
 
-	if (client->request.packet == 0 || record->ends[REPORT_SERVER].bytes > client->request.received ||
-	    record->ends[REPORT_SERVER].segments <= client->request.segments || until <= client->request.time)
+	if (request->packet == 0 || record->ends[REPORT_SERVER].bytes > request->received ||
+	    record->ends[REPORT_SERVER].segments <= request->segments || until <= request->time)
 		return;
 	if (report_expects_nothing(client, &record->ends[REPORT_SERVER], until))
 		return;
 	/* Closing at once is how connections end, unless the server has sent nothing at all. */
-	if (until - client->request.time < 1000ull * REPORT_SLOW_ANSWER_US &&
+	if (until - request->time < 1000ull * REPORT_SLOW_ANSWER_US &&
 	    (until != server->finish_time || record->ends[REPORT_SERVER].bytes > 0))
 		return;
-	record->open_request.packet = client->request.packet;
-	record->open_request.us = (until - client->request.time) / 1000;
+	record->open_request.packet = request->packet;
+	record->open_request.us = (until - request->time) / 1000;
 	record->open_request.end = until == server->finish_time ? REPORT_SERVER : REPORT_CLIENT;
 	record->open_request.closed = until == client->finish_time || until == server->finish_time;
 }
 
 /* The ICMP error that a packet of a silent row, or shortly before it, was too big; 0 if there is none. */
 static uint64_t
-report_too_big(const struct report_end_events *events)
+report_too_big(const struct report_end_trouble *events)
 {
 	return events->too_big_packet != 0 && events->too_big_time + ANSWER_NS >= events->repeats.time
 		   ? events->too_big_packet
@@ -121,11 +122,11 @@ report_too_big(const struct report_end_events *events)
 
 /* Retransmissions up to the end to which the peer sends nothing.  A RST or FIN of the end itself may follow them. */
 static void
-report_check_silence(const struct report_capture *capture, struct report_record *record)
+report_check_silence(struct report_record *record)
 {
 	for (size_t i = 0; i < REPORT_ENDS; i++) {
 		const struct report_end *end = &record->ends[i], *peer = &record->ends[1 - i];
-		const struct report_end_events *events = report_ends_find(&capture->ends, end->cid);
+		const struct report_end_trouble *events = report_trouble(end);
 		const struct report_repeats *repeats = &events->repeats;
 
 		if (repeats->count < SILENT_REPEATS || repeats->received != peer->segments || peer->segments == 0 ||
@@ -154,27 +155,29 @@ static void
 report_check_handshake(struct report_record *record, const struct report_end_events *client,
 		       const struct report_end_events *server)
 {
-	uint64_t opened = record->start + 1000 * (uint64_t)record->handshake_us, answered = server->syn_ack.time;
+	const struct report_opening *syn_again = &report_end_trouble(client)->syn_again;
+	const struct report_opening *syn_ack_again = &report_end_trouble(server)->syn_again;
+	uint64_t opened = record->start + 1000 * (uint64_t)record->handshake_us, answered = server->syn_ack_time;
 
-	record->syn_ack_packet = server->syn_again.packet != 0 ? server->syn_again.packet : server->syn_ack.packet;
-	record->delay_packet = server->syn_ack.packet;
+	record->syn_ack_packet = syn_ack_again->packet != 0 ? syn_ack_again->packet : server->syn_ack_packet;
+	record->delay_packet = server->syn_ack_packet;
 	if (record->handshake_us <= 0 || answered <= record->start || answered > opened)
 		return;
 	if (opened - answered > answered - record->start) {
-		bool lost = report_is_loss(&server->syn_again, answered, opened);
+		bool lost = report_is_loss(syn_ack_again, answered, opened);
 
 		record->delay = lost ? REPORT_LOST_SYN_ACK : REPORT_LATE_ACK;
-		record->delay_packet = lost ? server->syn_again.packet : 0;
-	} else if (report_is_loss(&client->syn_again, record->start, answered)) {
-		record->delay = client->syn_again.received > 0 ? REPORT_OLD_ANSWER : REPORT_LOST_SYN;
-		record->delay_packet = client->syn_again.packet;
+		record->delay_packet = lost ? syn_ack_again->packet : 0;
+	} else if (report_is_loss(syn_again, record->start, answered)) {
+		record->delay = syn_again->received > 0 ? REPORT_OLD_ANSWER : REPORT_LOST_SYN;
+		record->delay_packet = syn_again->packet;
 	}
 }
 
 /* Bytes that an end acknowledges and that the capture lacks: still at its last segment, because a capture may have data
  * after its acknowledgement. */
 static uint64_t
-report_missing(const struct report_end_events *events, const struct report_end *end, const struct report_end *peer)
+report_missing(const struct report_end_trouble *events, const struct report_end *end, const struct report_end *peer)
 {
 	bool fin = (peer->flags & REPORT_FLAG_FIN) != 0; /* it takes a number, and is acknowledged, too */
 
@@ -184,7 +187,7 @@ report_missing(const struct report_end_events *events, const struct report_end *
 /* The time of a server until it greets, from the handshake on.  A client that sends nothing later has perhaps not
  * waited: the server of a protocol whose client sends first may say so, and close. */
 static void
-report_check_greeting(struct report_record *record, const struct report_end_events *server)
+report_check_greeting(struct report_record *record, const struct report_end_trouble *server)
 {
 	uint64_t opened = record->handshake_us > 0 ? (uint64_t)record->handshake_us : 0;
 
@@ -198,7 +201,7 @@ report_check_greeting(struct report_record *record, const struct report_end_even
  * there is an ICMP error has another sentence. */
 static void
 report_check_half_open(const struct report_capture *capture, struct report_record *record,
-		       const struct report_end_events *events)
+		       const struct report_end_trouble *events)
 {
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
 	bool passed = capture->volume.last >= record->end + ANSWER_NS;
@@ -218,24 +221,26 @@ report_check_half_open(const struct report_capture *capture, struct report_recor
 static void
 report_check_tcp(const struct report_capture *capture, struct report_record *record)
 {
-	const struct report_end_events *client = report_ends_find(&capture->ends, record->ends[REPORT_CLIENT].cid);
-	const struct report_end_events *server = report_ends_find(&capture->ends, record->ends[REPORT_SERVER].cid);
+	const struct report_end_events *client = &record->ends[REPORT_CLIENT].events;
+	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
+	const struct report_end_trouble *of_client = report_end_trouble(client);
+	const struct report_end_trouble *of_server = report_end_trouble(server);
 
 	record->unanswered = record->reason == REPORT_NO_ANSWER || record->reason == REPORT_UNREACHED ||
 			     (report_record_is_attempt(record) &&
 			      (record->resent_syn > 0 || capture->volume.last >= record->end + ANSWER_NS));
 	if (record->rejection.version == 0 && record->unanswered)
-		record->rejection = client->rejection;
+		record->rejection = of_client->rejection;
 	record->rejected = record->unanswered && record->rejection.version != 0;
-	report_check_half_open(capture, record, client);
+	report_check_half_open(capture, record, of_client);
 	report_check_handshake(record, client, server);
-	record->missing = report_missing(client, &record->ends[REPORT_CLIENT], &record->ends[REPORT_SERVER]) +
-			  report_missing(server, &record->ends[REPORT_SERVER], &record->ends[REPORT_CLIENT]);
-	report_check_greeting(record, server);
-	record->queued_us = client->queued_ns / 1000;
+	record->missing = report_missing(of_client, &record->ends[REPORT_CLIENT], &record->ends[REPORT_SERVER]) +
+			  report_missing(of_server, &record->ends[REPORT_SERVER], &record->ends[REPORT_CLIENT]);
+	report_check_greeting(record, of_server);
+	record->queued_us = of_client->queued_ns / 1000;
 	if (record->unanswered || record->half_open)
 		return;
-	report_check_silence(capture, record);
+	report_check_silence(record);
 	if (record->silence.packet == 0)
 		report_check_request(capture, record);
 	if (record->silence.packet != 0 || record->open_request.packet != 0)
@@ -277,7 +282,7 @@ report_follow_window(struct report_detail_end *end, const struct report_segment 
 
 /* Sets the times for which a window was closed.  Of a long connection the detail has the beginning. */
 static void
-report_set_closed(struct report_end *end, const struct report_detail_end *closed, bool complete)
+report_set_closed(struct report_end_trouble *end, const struct report_detail_end *closed, bool complete)
 {
 	if (complete)
 		end->closed_us = closed->closed_ns / 1000 + end->stuck_us;
@@ -301,8 +306,9 @@ report_facts_find_windows(struct report_capture *capture, struct report_detail *
 		for (size_t e = 0; record->detail >= 0 && e < REPORT_ENDS; e++) {
 			struct report_end *end = &record->ends[e];
 
-			report_set_closed(end, &detail->ends[2 * (size_t)record->detail + e],
-					  end->segments <= detail->end_segments);
+			if (end->events.trouble != NULL)
+				report_set_closed(end->events.trouble, &detail->ends[2 * (size_t)record->detail + e],
+						  end->segments <= detail->end_segments);
 		}
 	}
 }

@@ -215,7 +215,7 @@ report_half_open(struct report_sentence *sentence, const struct report_capture *
 	for (size_t e = 0; e < sentence->evidence_count; e++) {
 		const struct report_record *record = &capture->records.list[sentence->evidence[e].record];
 
-		report_set_packet(&sentence->evidence[e], report_capture_frame(capture, record->syn_ack_packet));
+		report_set_packet(&sentence->evidence[e], record->syn_ack_packet);
 	}
 	report_write(sentence, "%" PRIu64 " connection%s never established", count, count == 1 ? " was" : "s were");
 	report_write_part(
@@ -298,6 +298,6 @@ report_handshakes(struct report_sentence *sentence, const struct report_capture 
 		const struct report_record *record = &capture->records.list[sentence->evidence[e].record];
 
 		if (record->delay_packet != 0)
-			report_set_packet(&sentence->evidence[e], report_capture_frame(capture, record->delay_packet));
+			report_set_packet(&sentence->evidence[e], record->delay_packet);
 	}
 }

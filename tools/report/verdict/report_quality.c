@@ -79,13 +79,13 @@ static uint64_t
 report_truncated(struct report_sentence *sentence, const struct report_capture *capture)
 {
 	uint64_t cut = capture->truncated > capture->shortened ? capture->truncated - capture->shortened : 0;
-	bool most = 2 * cut >= capture->frames.count;
+	bool most = 2 * cut >= capture->volume.frames;
 
 	if (cut > 0)
 		report_write(sentence,
 			     "%sThe snapshot length is too small: %" PRIu64
-			     " of %zu packets are cut in their headers%s.",
-			     report_space(sentence), cut, capture->frames.count,
+			     " of %" PRIu64 " packets are cut in their headers%s.",
+			     report_space(sentence), cut, capture->volume.frames,
 			     most ? ", so that this page lacks most of the traffic" : "");
 	if (capture->shortened > 0)
 		report_write(sentence,
@@ -211,7 +211,7 @@ report_quality(struct report_sentence *sentence, const struct report_capture *ca
 		sentence->weight += 1000000;
 		report_write(sentence, "The capture is damaged or incomplete, and this page ends where it breaks off.");
 	}
-	if (capture->frames.count == 0) {
+	if (capture->volume.frames == 0) {
 		sentence->weight += 1000000;
 		report_write(sentence, "There is no packet: nothing was captured, or nothing passes the filter.");
 		return;

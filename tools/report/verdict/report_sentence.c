@@ -133,7 +133,7 @@ report_gather(struct report_sentence *sentence, const struct report_capture *cap
 	}
 	for (size_t e = 0; e < sentence->evidence_count; e++)
 		report_set_packet(&sentence->evidence[e],
-				  report_capture_event(capture, &list[sentence->evidence[e].record], event));
+				  report_record_event(&list[sentence->evidence[e].record], event));
 	return count;
 }
 

@@ -96,13 +96,13 @@ report_set_answers(struct report_sentence *sentence, size_t first, const struct 
 		if (!report_record_answer_is_found(record))
 			continue;
 		answer = &record->answers[kind];
-		copy = report_capture_frame(capture, answer->last_copy);
+		copy = answer->last_copy;
 		if (copy > 0)
 			snprintf(sent_again, sizeof(sent_again), " and again in packet %" PRIu64, copy);
-		evidence->frame = report_capture_frame(capture, answer->answer);
+		evidence->frame = answer->answer;
 		snprintf(evidence->text, sizeof(evidence->text),
 			 "request in packet %" PRIu64 "%s, answer%s in packet %" PRIu64,
-			 report_capture_frame(capture, answer->request), sent_again, answer->again ? " sent again" : "",
+			 answer->request, sent_again, answer->again ? " sent again" : "",
 			 evidence->frame);
 	}
 }

@@ -52,7 +52,8 @@ report_retransmissions(struct report_sentence *sentence, const struct report_cap
 static uint64_t
 report_measure_stuck(const struct report_record *record)
 {
-	uint64_t client = record->ends[REPORT_CLIENT].stuck_us, server = record->ends[REPORT_SERVER].stuck_us;
+	uint64_t client = report_trouble(&record->ends[REPORT_CLIENT])->stuck_us;
+	uint64_t server = report_trouble(&record->ends[REPORT_SERVER])->stuck_us;
 	uint64_t us = client > server ? client : server;
 
 	return us >= REPORT_SLOW_READER_US ? us : 0;
@@ -68,7 +69,8 @@ report_larger(uint64_t a, uint64_t b)
 static uint64_t
 report_measure_closed(const struct report_record *record)
 {
-	return report_larger(record->ends[REPORT_CLIENT].closed_us + record->ends[REPORT_SERVER].closed_us,
+	return report_larger(report_trouble(&record->ends[REPORT_CLIENT])->closed_us +
+				 report_trouble(&record->ends[REPORT_SERVER])->closed_us,
 			     record->zero_window_us);
 }
 
@@ -97,18 +99,21 @@ static const struct report_end *
 report_slowest_end(const struct report_record *record)
 {
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
-	const struct report_end *longest = server->longest_us > client->longest_us ? server : client;
+	bool slower = report_trouble(server)->longest_us > report_trouble(client)->longest_us;
+	const struct report_end *longest = slower ? server : client;
 
 	if (client->zero_windows == 0 || server->zero_windows == 0)
 		return client->zero_windows == 0 ? server : client;
-	return longest->longest_us + 1 >= record->zero_window_us ? longest : NULL;
+	return report_trouble(longest)->longest_us + 1 >= record->zero_window_us ? longest : NULL;
 }
 
 /* The end whose window stays closed longer. */
 static const struct report_end *
 report_stuck_end(const struct report_record *record)
 {
-	return &record->ends[record->ends[REPORT_SERVER].stuck_us > record->ends[REPORT_CLIENT].stuck_us];
+	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+
+	return report_trouble(server)->stuck_us > report_trouble(client)->stuck_us ? server : client;
 }
 
 /* Names the windows that are not opened again, `clients` and `servers` of them. */
@@ -127,7 +132,7 @@ report_write_stuck(struct report_sentence *sentence, const struct report_record 
 			     clients + servers, clients, servers);
 	report_write(sentence, ": the program of the %s %s port %u has stopped reading, ", side, end->address,
 		     end->port);
-	report_write_time(sentence, end->stuck_us);
+	report_write_time(sentence, report_trouble(end)->stuck_us);
 	report_write(sentence, " before the end.");
 }
 
@@ -140,7 +145,7 @@ report_stuck_windows(struct report_sentence *sentence, const struct report_captu
 
 	for (size_t i = 0; i < capture->records.count; i++) {
 		for (size_t e = 0; e < REPORT_ENDS; e++)
-			count[e] += list[i].ends[e].stuck_us >= REPORT_SLOW_READER_US;
+			count[e] += report_trouble(&list[i].ends[e])->stuck_us >= REPORT_SLOW_READER_US;
 	}
 	if (count[REPORT_CLIENT] + count[REPORT_SERVER] == 0)
 		return;
@@ -155,15 +160,15 @@ report_link_windows(struct report_sentence *sentence, const struct report_captur
 	for (size_t e = 0; e < sentence->evidence_count; e++) {
 		const struct report_record *record = &capture->records.list[sentence->evidence[e].record];
 		const struct report_end *end = report_slowest_end(record);
-		uint64_t packet = end != NULL ? end->longest_packet : 0;
+		uint64_t packet = end != NULL ? report_trouble(end)->longest_packet : 0;
 
 		if (report_measure_stuck(record) > 0)
-			packet = report_stuck_end(record)->closed_packet;
-		else if (end != NULL && end->longest_us + 1 < record->zero_window_us)
+			packet = report_trouble(report_stuck_end(record))->closed_packet;
+		else if (end != NULL && report_trouble(end)->longest_us + 1 < record->zero_window_us)
 			packet = 0; /* another closing, after the segments of the page, took longer */
 		else if (packet == 0)
 			continue;
-		report_set_packet(&sentence->evidence[e], report_capture_frame(capture, packet));
+		report_set_packet(&sentence->evidence[e], packet);
 	}
 }
 
