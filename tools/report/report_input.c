@@ -7,25 +7,18 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tools/unnamed_file.h"
 
 /* Bytes copied at once. */
 #define PIECE 65536
 
-/* After a signal the program at the other end, which has it as well, may write what it has left: so long, ms. */
-#define REST_MS 200
-
-static volatile sig_atomic_t stopped;
-
-static void
-report_input_stop(int number)
-{
-	(void)number;
-	stopped = 1;
-}
+/* After a signal the program at the other end, which has it as well, may write what it has left: so long, ns. */
+#define REST_NS 200000000u
 
 bool
 report_input_is_stream(const char *capture)
@@ -38,19 +31,74 @@ report_input_is_stream(const char *capture)
 	return !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-/* Reads the next bytes: their number; 0 at the end, and if nothing comes behind a signal; -1 with errno. */
-static ssize_t
-report_input_read(int fd, char piece[PIECE])
-{
-	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	ssize_t got;
+/* The copy of a stream in progress. */
+struct report_input {
+	int from, to;
+	const char *name;
+	int signals;	 /* descriptor of the signals that end the copy; -1 after one: the next one ends the program */
+	sigset_t before; /* the signal mask before the copy */
+	uint64_t end;	 /* after a signal: when the copy ends, by the monotonic clock; else 0 */
+};
 
-	do {
-		if (poll(&ready, 1, stopped ? REST_MS : -1) == 0)
-			return 0;
-		got = read(fd, piece, PIECE);
-	} while (got < 0 && (errno == EINTR || errno == EAGAIN));
-	return got;
+/* SIGINT and SIGTERM end the copy. */
+static void
+report_input_watch_signals(struct report_input *input)
+{
+	sigset_t stopping;
+
+	sigemptyset(&stopping);
+	sigaddset(&stopping, SIGINT);
+	sigaddset(&stopping, SIGTERM);
+	sigprocmask(SIG_BLOCK, &stopping, &input->before);
+	input->signals = signalfd(-1, &stopping, SFD_CLOEXEC);
+	if (input->signals < 0)
+		sigprocmask(SIG_SETMASK, &input->before, NULL);
+}
+
+static void
+report_input_end_signals(struct report_input *input)
+{
+	struct signalfd_siginfo signal;
+
+	if (input->signals < 0)
+		return;
+	while (poll(&(struct pollfd){.fd = input->signals, .events = POLLIN}, 1, 0) > 0 &&
+	       read(input->signals, &signal, sizeof signal) > 0)
+		;
+	close(input->signals);
+	input->signals = -1;
+	sigprocmask(SIG_SETMASK, &input->before, NULL);
+}
+
+/* Waits for bytes.  1: there are some, or the stream has ended; 0: not yet; -1: the time after a signal is over. */
+static int
+report_input_wait(struct report_input *input)
+{
+	struct pollfd ready[2] = {{.fd = input->from, .events = POLLIN}, {.fd = input->signals, .events = POLLIN}};
+	uint64_t now = clock_monotonic_ns();
+
+	if (input->end != 0 && now >= input->end)
+		return -1;
+	if (poll(ready, 2, input->end != 0 ? (int)((input->end - now) / 1000000) + 1 : -1) < 0)
+		return 0;
+	if (ready[1].revents != 0) {
+		report_input_end_signals(input);
+		input->end = clock_monotonic_ns() + REST_NS;
+	}
+	return ready[0].revents != 0;
+}
+
+/* Reads the next bytes: their number; 0 at the end, and some time after a signal; -1 with errno. */
+static ssize_t
+report_input_read(struct report_input *input, char piece[PIECE])
+{
+	for (;;) {
+		int ready = report_input_wait(input);
+		ssize_t got = ready > 0 ? read(input->from, piece, PIECE) : 0;
+
+		if (ready < 0 || (ready > 0 && (got >= 0 || (errno != EINTR && errno != EAGAIN))))
+			return got;
+	}
 }
 
 static bool
@@ -71,20 +119,20 @@ report_input_write(int fd, const char *from, size_t size)
 
 /* False with a message if the copy breaks off. */
 static bool
-report_input_copy_all(int from, int to, const char *name, char message[REPORT_INPUT_MESSAGE])
+report_input_copy_all(struct report_input *input, char message[REPORT_INPUT_MESSAGE])
 {
 	char piece[PIECE];
 	ssize_t got;
 
-	while ((got = report_input_read(from, piece)) > 0) {
-		if (!report_input_write(to, piece, (size_t)got)) {
-			snprintf(message, REPORT_INPUT_MESSAGE, "the copy of %.200s breaks off: %s", name,
+	while ((got = report_input_read(input, piece)) > 0) {
+		if (!report_input_write(input->to, piece, (size_t)got)) {
+			snprintf(message, REPORT_INPUT_MESSAGE, "the copy of %.200s breaks off: %s", input->name,
 				 strerror(errno));
 			return false;
 		}
 	}
 	if (got < 0)
-		snprintf(message, REPORT_INPUT_MESSAGE, "cannot read %.200s: %s", name, strerror(errno));
+		snprintf(message, REPORT_INPUT_MESSAGE, "cannot read %.200s: %s", input->name, strerror(errno));
 	return got == 0;
 }
 
@@ -102,27 +150,23 @@ report_input_name(int copy, bool standard, char path[REPORT_INPUT_PATH])
 bool
 report_input_copy(const char *capture, char path[REPORT_INPUT_PATH], char message[REPORT_INPUT_MESSAGE])
 {
-	bool standard = strcmp(capture, "-") == 0, good;
-	struct sigaction stop = {.sa_handler = report_input_stop}, before[2];
-	int from = standard ? STDIN_FILENO : open(capture, O_RDONLY | O_CLOEXEC), to;
+	bool standard = strcmp(capture, "-") == 0, good = false;
+	struct report_input input = {.name = standard ? "standard input" : capture};
 
 	path[0] = '\0';
-	if (from < 0) {
+	input.from = standard ? STDIN_FILENO : open(capture, O_RDONLY | O_CLOEXEC);
+	if (input.from < 0) {
 		snprintf(message, REPORT_INPUT_MESSAGE, "cannot read %.200s: %s", capture, strerror(errno));
 		return false;
 	}
-	to = unnamed_file_open("/var/tmp", message, REPORT_INPUT_MESSAGE);
-	if (to >= 0) {
-		sigaction(SIGINT, &stop, &before[0]);
-		sigaction(SIGTERM, &stop, &before[1]);
-		good = report_input_copy_all(from, to, standard ? "standard input" : capture, message);
-		sigaction(SIGINT, &before[0], NULL);
-		sigaction(SIGTERM, &before[1], NULL);
-		report_input_name(to, standard, path);
-	} else {
-		good = false;
+	input.to = unnamed_file_open("/var/tmp", message, REPORT_INPUT_MESSAGE);
+	if (input.to >= 0) {
+		report_input_watch_signals(&input);
+		good = report_input_copy_all(&input, message);
+		report_input_end_signals(&input);
+		report_input_name(input.to, standard, path);
 	}
 	if (!standard)
-		close(from);
+		close(input.from);
 	return good;
 }

@@ -122,8 +122,8 @@ static void
 report_add_option(struct report_request *request, char *option)
 {
 	static const char *const own[] = {
-	    "read", "interface", "pace", "split", "write", "wait-", "on-demand", "view", "print", "format",
-	    "list-probes", "write", "engine", "summary", "check-config", "install-formulas", "help", "version",
+	    "read", "interface", "pace", "write", "records", "wait-", "on-demand", "view", "print", "format",
+	    "list-probes", "engine", "summary", "check-config", "install-formulas", "help", "version",
 	};
 
 	if (strncmp(option, "--", 2) != 0)

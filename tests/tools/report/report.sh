@@ -70,6 +70,24 @@ kill "$pid"
 wait "$pid" 2>/dev/null
 exec 3>&-
 
+# A stream that never pauses: the copy ends with the signal, and what it has is reported.
+mkfifo "$tmp/busy"
+{
+	cat "$captures/http.pcap"
+	while tail -c +25 "$captures/http.pcap"; do
+		:
+	done
+} >"$tmp/busy" 2>"$tmp/err" &
+writer=$!
+"$build/netobs-report" "$tmp/busy" >"$tmp/page" 2>"$tmp/err" &
+pid=$!
+wait_for grep -q '^SigBlk:.*[1-9a-f]' "/proc/$pid/status"
+kill -TERM "$pid"
+wait "$pid"
+status=$?
+is "a signal ends the copy of a stream that goes on" "$((status == 0 || status == 2)) $(grep -c '<html' "$tmp/page")" "1 1"
+wait "$writer"
+
 # ----------------------------------------------------------------------------------------------------------- mistakes
 
 # refuses NAME MESSAGE ARGUMENT...: fails with a message that contains this, and writes no page
@@ -86,6 +104,7 @@ refuses "an empty standard input" "standard input is empty" -
 refuses "a file that is no capture" "unknown file format" "$top/README.md"
 refuses "an option that the report sets" "sets this option of netobsd itself, or cannot be made with it: --view=host" \
 	-o --view=host "$captures/http.pcap"
+refuses "the records" "cannot be made with it: --records=" -o --records="$tmp/file" "$captures/http.pcap"
 refuses "its beginning" "cannot be made with it: --list" -o --list "$captures/http.pcap"
 refuses "a short option" "-o takes an option of netobsd with its dashes, .*, not -p" -o -p "$captures/http.pcap"
 refuses "an unknown option of netobsd" "unknown or ambiguous option --tcp-idel" -o --tcp-idel=5 "$captures/http.pcap"
