@@ -25,9 +25,11 @@
 
 #define CHUNK_ERROR UINT32_MAX
 
-/* A part ends with the frame that makes it this long, or after this many frames; capture is blocked meanwhile. */
-#define PART_BYTES  ((size_t)48 * 1024)
-#define PART_FRAMES 1024u
+/* A part ends with the frame that makes it this long, or after this many frames; capture is blocked meanwhile.  With a
+ * filter there may be fewer frames, so that a part runs at most so many instructions: half a millisecond. */
+#define PART_BYTES	  ((size_t)48 * 1024)
+#define PART_FRAMES	  1024u
+#define PART_INSTRUCTIONS (32u * FRAME_PROGRAM_MAX)
 
 /* Connections examined in one part to find the owners. */
 #define PART_FLOWS 4096u
@@ -539,17 +541,28 @@ frames_earliest(struct frames_reply *frames)
 	return earliest;
 }
 
+/* Most frames of a part. */
+static unsigned
+frames_part_length(const struct frames_reply *frames)
+{
+	unsigned longest = frames->programs != NULL ? frame_programs_longest(frames->programs) : 0;
+
+	return longest > PART_INSTRUCTIONS / PART_FRAMES ? PART_INSTRUCTIONS / longest : PART_FRAMES;
+}
+
 /* Makes a part while the workers are paused.  False after the last one. */
 static bool
 frames_make_part(struct frames_reply *frames)
 {
+	unsigned length = frames_part_length(frames);
+
 	/* The workers ran since the part before. */
 	for (unsigned i = 0; i < frames->source_count; i++) {
 		struct frames_source *source = &frames->sources[i];
 
 		source->has_next = source->has_next && ring_reader_keeps(source->reader, &source->next);
 	}
-	for (unsigned i = 0; i < PART_FRAMES && frames->used < PART_BYTES && frames->failure[0] == '\0'; i++) {
+	for (unsigned i = 0; i < length && frames->used < PART_BYTES && frames->failure[0] == '\0'; i++) {
 		struct frames_source *source;
 
 		if (!frames_fetch(frames))

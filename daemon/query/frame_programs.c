@@ -260,6 +260,17 @@ programs_find(const struct frame_programs *programs, int dlt)
 	return NULL;
 }
 
+unsigned
+frame_programs_longest(const struct frame_programs *programs)
+{
+	unsigned longest = 0;
+
+	for (unsigned i = 0; i < programs->count; i++)
+		if (programs->programs[i].code.bf_len > longest)
+			longest = programs->programs[i].code.bf_len;
+	return longest;
+}
+
 bool
 frame_programs_have(const struct frame_programs *programs, int dlt)
 {

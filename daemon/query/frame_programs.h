@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most instructions of a program, which runs with capture blocked: some microseconds for a frame. */
+/* Most instructions of a program, which runs with capture blocked: 4 to 14 us for a frame. */
 #define FRAME_PROGRAM_MAX 4096u
 
 /* Most programs. */
@@ -26,6 +26,9 @@ struct frame_programs;
 /* Parses and validates programs.  NULL with `error`. */
 struct frame_programs *frame_programs_new(const char *text, char *error, size_t size);
 void frame_programs_free(struct frame_programs *programs);
+
+/* Instructions of the longest program. */
+unsigned frame_programs_longest(const struct frame_programs *programs);
 
 /* Whether there is a program for the link type. */
 bool frame_programs_have(const struct frame_programs *programs, int dlt);

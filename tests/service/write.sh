@@ -56,7 +56,8 @@ is "pcap: netobsctl prints that it holds no comments" "$(grep -c 'pcap holds no 
 check "snoop: the same frames" same_frames snoop
 tshark -r "$tmp/one.pcapng" -Y frame.comment -T fields -e frame.comment >"$tmp/comments" 2>/dev/null
 check "the comments are the state changes" grep -q 'state-established -> state-fin-wait-1, cid' "$tmp/comments"
-is "all frames with comments are those of the handshake and of the end" "$(wc -l <"$tmp/comments")" 6
+# The server is established when it acknowledges data.
+is "all frames with comments are those of the handshake, of its proof and of the end" "$(wc -l <"$tmp/comments")" 7
 is "no temporary file is left" "$(find "$tmp" -maxdepth 1 -name '.*part')" ""
 kill "$dumper"
 wait "$dumper" 2>/dev/null
