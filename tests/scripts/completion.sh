@@ -134,9 +134,9 @@ formulas() {
 }
 is "netobsctl: formulas to remove" "$(formulas -s /s undefine '')" "slow-handshake web-reset --socket --json --help --version"
 is "netobsctl: a formula to describe" "$(formulas --socket = /s formulas w)" "web-reset"
-is "netobsctl: a formula to record" "$(formulas -s /s record --on sl)" "slow-handshake"
-is "netobsctl: options of a command" "$(formulas record --max-)" "--max-files --max-size --max-rate"
-is "netobsctl: a format" "$(ctl record --format = pcapn)" "pcapng"
+is "netobsctl: a formula to write on" "$(formulas -s /s write --on sl)" "slow-handshake"
+is "netobsctl: options of a command" "$(formulas write --max-)" "--max-size --max-files --max-rate"
+is "netobsctl: a format" "$(ctl write --format = pcapn)" "pcapng"
 is "netobsctl: no formulas without netobsd" "$(formulas -s /other undefine w)" ""
 is "netobsctl: every state" "$(ctl connections state '' | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/states")"
 
