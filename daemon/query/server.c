@@ -62,8 +62,8 @@ struct server_client {
 	bool has_job;	       /* `state` is that of a request */
 	struct text_buffer text;
 	_Alignas(16) char state[SERVER_STATE_SIZE];
-	char request[SERVER_REQUEST_MAX + 1];
 	char part[SERVER_PART_SIZE];
+	char request[]; /* `request_max` of the server, and a NUL */
 };
 
 /* A connection that waits for a place; nothing is read from it yet. */
@@ -182,7 +182,7 @@ static void
 client_drain_input(void *context)
 {
 	struct server_client *client = context;
-	ssize_t got = recv(client->fd, client->request, SERVER_REQUEST_MAX, 0);
+	ssize_t got = recv(client->fd, client->request, client->server->ops->request_max, 0);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 		client_close(client);
@@ -406,7 +406,7 @@ server_make_place(const struct server *server, bool privileged)
 static struct server_client *
 server_add_client(struct server *server, unsigned place, const struct waiting_client *waiting)
 {
-	struct server_client *client = calloc(1, sizeof *client);
+	struct server_client *client = calloc(1, sizeof *client + server->ops->request_max + 1);
 	const char *line = server->ops->error_reply(SERVER_OUT_OF_MEMORY);
 
 	if (client != NULL)
