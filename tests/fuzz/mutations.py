@@ -29,7 +29,7 @@ WAIT_MAX = 900  # seconds until a run that waits is ended
 OUTPUT_MAX = 128 << 20  # bytes of a file that a run writes
 JSON_LINES = 500  # of an output are parsed
 SANITIZER_STATUS = 99
-RUNS = ("print", "print", "json", "json", "summary", "records", "record", "record", "split", "report", "conns")
+RUNS = ("print", "print", "json", "json", "summary", "records", "write", "write", "split", "report", "conns")
 NASTY = [b"\x1b[2J", b"\x9b31m", b"\r\n\r\n", b"\0", b"\x7f", b"\xff\xfe", b"\xe2\x80\xae", b"</script>", b"\"\\", b"%n%s", b"\xc2\x85"]
 EDGES = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 19, 20, 21, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF]
 

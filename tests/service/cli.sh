@@ -259,7 +259,7 @@ fi
 "$netobsd" -r "$file" --print >&- 2>"$tmp/err"
 is "a closed standard output" $? 1
 
-for output in print records records=/dev/stdout record=udp-send=- record=udp-send=/dev/fd/1; do
+for output in print records records=/dev/stdout write=udp-send=- write=udp-send=/dev/fd/1; do
 	"$netobsd" -r "$file" "--$output" >&- 2>"$tmp/err"
 	is "standard output is closed, --$output: status" $? 1
 	check "standard output is closed, --$output: message" grep -q "cannot write .*: Bad file descriptor" "$tmp/err"
@@ -309,7 +309,7 @@ wait "$pid"
 is "SIGTERM while waiting for a tracer" $? 0
 # A pipe that no writer has opened yet, and one that is empty so far.
 for before in open input; do
-	for output in records=- records="$tmp/none" record=tcp-send="$tmp/none"; do
+	for output in records=- records="$tmp/none" write=tcp-send="$tmp/none"; do
 		[ $before = open ] || exec 3<>"$tmp/fifo"
 		"$netobsd" -r "$tmp/fifo" "--$output" >/dev/null 2>"$tmp/err" &
 		pid=$!
