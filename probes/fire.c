@@ -12,7 +12,7 @@
 #include "probes/manifest.h"
 #include "probes/print/print.h"
 #include "probes/site/semaphores.h"
-#include "probes/site/site_select.h"
+#include "probes/site/tracer_watch.h"
 #include "usdt/site_table.h"
 
 /* Most age of the kernel's data about a connection (OWNER_TCP): older data is ignored.  It is refreshed only while a

@@ -37,16 +37,4 @@ unsigned site_count_enablers(unsigned semaphore, unsigned sites);
  */
 enum site_kind site_kind_for_kernel(const char *release, int (*uprobe_errno)(void));
 
-/* Notices tracers that attach to probes and leave them, for the probes tracer-come and tracer-gone of netobs_engine. */
-
-/* Initially zero. */
-struct tracer_watch {
-	bool begun; /* `traced` is valid */
-	bool traced[PROBE_COUNT];
-};
-
-/* Fires the two probes for what has changed since the last call.  While neither is enabled nothing is remembered: the
- * first call afterwards fires nothing. */
-void tracer_watch_poll(struct tracer_watch *watch);
-
 #endif
