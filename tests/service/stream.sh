@@ -92,7 +92,7 @@ done
 refused "no directory" "$tmp/none: No such file or directory" stream udp-send --dir "$tmp/none"
 refused "a file as directory" "$tmp/refused: Not a directory" stream udp-send --dir "$tmp/refused"
 refused "options of other commands" '--fields and --rotate are options of the command stream only' status --fields x
-refused "--dir with another command" '--dir is an option of the commands stream and record only' status --dir x
+refused "--dir with another command" '--dir is an option of stream and write --on only' status --dir x
 check "mistakes leave nothing enabled" disabled
 
 finish
