@@ -394,7 +394,7 @@ is "the process of a history: all calls were made" "$(wc -l <"$tmp/judged")" "$(
 judge "the process of a history"
 # The program of netobs report, when it has confined itself and counts the first frame.
 {
-	printf 'set breakpoint pending on\nset startup-with-shell off\nbreak report_volume_frame\nrun >/dev/null\n'
+	printf 'set breakpoint pending on\nset startup-with-shell off\nbreak report_volume_frame\nrun\n'
 	replay_calls report | commands
 	echo kill
 } >"$tmp/commands"
