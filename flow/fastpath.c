@@ -31,6 +31,7 @@ flow_lookup_fetch_record(const struct flow_table *table, struct flow_lookup *loo
 		return;
 	lookup->record = &table->records.entries[flow_index_of(table, lookup->candidate)];
 	__builtin_prefetch(lookup->record);
+	__builtin_prefetch(&table->records.times[flow_index_of(table, lookup->candidate)], 1);
 }
 
 void
@@ -60,19 +61,22 @@ fastpath_record_tcp(struct flow_table *table, const struct flow_lookup *lookup, 
 		    uint64_t now, uint32_t wire, uint32_t round_trip_us)
 {
 	struct flow *flow = lookup->candidate;
+	struct flow_time *time = &table->records.times[flow_index_of(table, flow)];
 	struct record_packet p = {
 	    .now = now,
 	    .wire = wire,
 	    .sender = lookup->sender,
 	    .flags = slice_u8(peek_tcp_header(peek), 13),
 	    .window_closed = peek->window == 0,
-	    .fresh = peek->payload_wire != 0,
+	    .from = &flow->tcp[lookup->sender],
+	    .to = &flow->tcp[1 - lookup->sender],
+	    .fresh = peek->payload_wire,
 	    .answers = peek->ack == flow->tcp[1 - lookup->sender].nxt,
 	};
 
-	record_apply_packet(&table->records, lookup->record, p);
+	record_apply_packet(&table->records, lookup->record, time, p);
 	if (round_trip_us != 0)
-		record_add_round_trip(&table->records, lookup->record, round_trip_us);
+		record_add_round_trip(&table->records, time, lookup->sender, round_trip_us);
 }
 
 /* A segment that may open or close the connection.  Not inlined: few segments need it. */
@@ -131,11 +135,12 @@ fastpath_record_udp(struct flow_table *table, const struct flow_lookup *lookup, 
 	    .wire = wire,
 	    .sender = lookup->sender,
 	    .udp = true,
-	    .fresh = peek->payload_wire != 0,
+	    .fresh = peek->payload_wire,
 	    .answers = true,
 	};
 
-	record_apply_packet(&table->records, lookup->record, p);
+	record_apply_packet(&table->records, lookup->record,
+			    &table->records.times[flow_index_of(table, lookup->candidate)], p);
 }
 
 /* An overdue flow goes the slow path, where its timer runs first. */

@@ -686,6 +686,32 @@ struct connrec {
 	char cr_icmp_str[48];              /* both in words: "host unreachable"; "" none */
 	char cr_icmp_sender[46];           /* router or host that sent it; "" none */
 	netobs_u8 cr_pad2[2];              /* padding */
+	netobs_u64 cr_connect_us;          /* first SYN to the ACK of the SYN,ACK, less what was lost, us */
+	netobs_u64 cr_path_us;             /* packets under way between the ends, at a change of turns, us */
+	netobs_u64 cr_network_us;          /* a transfer went on as fast as the path lets it, us */
+	netobs_u64 cr_client_us;           /* the client had nothing to ask, us */
+	netobs_u64 cr_server_us;           /* a request waited for the server, us */
+	netobs_u64 cr_client_sending_us;   /* the client paused in a transfer, us */
+	netobs_u64 cr_server_sending_us;   /* the server paused in a transfer, us */
+	netobs_u64 cr_client_window_us;    /* the window of the client was closed or full, us */
+	netobs_u64 cr_server_window_us;    /* the window of the server was closed or full, us */
+	netobs_u64 cr_client_lost_us;      /* what the client sent was lost and not resent, us */
+	netobs_u64 cr_server_lost_us;      /* what the server sent was lost and not resent, us */
+	netobs_u64 cr_closing_us;          /* after the first FIN or RST, us */
+	netobs_u64 cr_unknown_us;          /* packets cannot decide what was waited for, us */
+	netobs_i64 cr_client_rtt_min_us;   /* smallest round trip between capture and client, us; -1 none */
+	netobs_i64 cr_client_rtt_mean_us;  /* mean of these, us; -1 no sample */
+	netobs_i64 cr_client_rtt_max_us;   /* largest, us; -1 no sample */
+	netobs_i64 cr_client_rtt_loaded_us;/* mean under load, us; -1 no sample */
+	netobs_u64 cr_client_busy_us;      /* data of the client was outstanding, us */
+	netobs_i64 cr_server_rtt_min_us;   /* smallest round trip between capture and server, us; -1 none */
+	netobs_i64 cr_server_rtt_mean_us;  /* mean of these, us; -1 no sample */
+	netobs_i64 cr_server_rtt_max_us;   /* largest, us; -1 no sample */
+	netobs_i64 cr_server_rtt_loaded_us;/* mean under load, us; -1 no sample */
+	netobs_u64 cr_server_busy_us;      /* data of the server was outstanding, us */
+	netobs_i64 cr_answer_min_us;       /* smallest time of the server before an answer, us; -1 none */
+	netobs_u64 cr_pause_max_us;        /* longest pause of an end in a transfer, us */
+	netobs_u64 cr_turns;               /* changes of direction between client and server */
 };
 
 typedef struct pktinfo pktinfo_t;

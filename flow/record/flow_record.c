@@ -22,6 +22,12 @@ record_interfaces_size(void)
 }
 
 static size_t
+record_times_size(uint32_t flows)
+{
+	return flow_index_space(flows) * sizeof(struct flow_time);
+}
+
+static size_t
 record_entries_size(uint32_t flows)
 {
 	return flow_index_space(flows) * sizeof(struct flow_record);
@@ -30,7 +36,7 @@ record_entries_size(uint32_t flows)
 size_t
 flow_table_records_size(uint32_t flows)
 {
-	return record_entries_size(flows) + record_interfaces_size();
+	return record_entries_size(flows) + record_times_size(flows) + record_interfaces_size();
 }
 
 size_t
@@ -51,10 +57,12 @@ record_release(struct flow_table *table)
 	struct record_table *records = &table->records;
 
 	memory_release(records->entries, record_entries_size(table->limits.flows));
+	memory_release(records->times, record_times_size(table->limits.flows));
 	memory_release(records->interfaces, record_interfaces_size());
 	memory_release(records->names, flow_table_names_size(table->limits.flows));
 	memory_release(records->rare, flow_table_rare_size(table->limits.flows));
 	records->entries = NULL;
+	records->times = NULL;
 	records->interfaces = NULL;
 	records->names = NULL;
 	records->rare = NULL;
@@ -76,9 +84,10 @@ flow_table_keep_records(struct flow_table *table, bool keep)
 	}
 	records->interfaces = memory_reserve(record_interfaces_size());
 	records->entries = memory_reserve_huge(record_entries_size(table->limits.flows));
+	records->times = memory_reserve_huge(record_times_size(table->limits.flows));
 	records->names = memory_reserve(flow_table_names_size(table->limits.flows));
 	records->rare = memory_reserve(flow_table_rare_size(table->limits.flows));
-	if (records->entries != NULL && records->interfaces != NULL && records->names != NULL && records->rare != NULL)
+	if (records->entries != NULL && records->times != NULL && records->interfaces != NULL && records->names != NULL && records->rare != NULL)
 		return true;
 	record_release(table);
 	errno = ENOMEM;
@@ -163,7 +172,6 @@ record_init(struct flow_record *record, uint16_t bits)
 {
 	*record = (struct flow_record){
 	    .bits = (uint16_t)(bits | RECORD_BEGUN),
-	    .rtt_min_us = UINT32_MAX,
 	    .vlan = RECORD_NO_VLAN,
 	};
 }

@@ -13,6 +13,7 @@
 
 #include "flow/event.h"
 #include "flow/flow.h"
+#include "flow/record/record_time.h"
 
 /* Totals over the connections of a flow table, counted while records are kept (flow/record/flow_record.h): 64-bit
  * counters that only the thread of the table writes. */
@@ -106,9 +107,7 @@ enum record_bit {
 struct flow_record {
 	/* First cache line: packets of the fast path change it. */
 	uint64_t wire[2]; /* bytes on the wire, of the frames that each end sent */
-	uint64_t rtt_sum_us;
 	uint64_t answer_sum_us;
-	uint32_t rtt_min_us, rtt_max_us, rtt_samples;
 	uint32_t exchanges; /* requests that were answered, and captured in the order in which they were sent */
 	uint32_t answer_max_us; /* until RECORD_SERVER_SENT: from the first packet to `request_us`; 0 in reports */
 	uint32_t request_us;  /* last new byte of the request that waits for its answer; RECORD_EARLY: of the server */
@@ -116,6 +115,7 @@ struct flow_record {
 	uint16_t bits;	      /* enum record_bit */
 	uint8_t flags[2];     /* TCP flags of all segments that each end sent */
 	uint16_t vlan;	      /* of the first packet: VLAN id, RECORD_NO_VLAN none */
+	uint8_t spare[20];
 	/* Second cache line. */
 	union {
 		struct {
@@ -195,6 +195,11 @@ uint64_t flow_record_active_time(const struct flow_table *table, const struct fl
 
 /* The record of a flow; NULL if none is kept. */
 const struct flow_record *flow_table_record(const struct flow_table *table, const struct flow *flow);
+
+/* The time of a flow whose record is kept, by class: WAIT_CLASSES microseconds, with a sum of the time from the first
+ * packet to the last one.  The round trips and the rest are in the struct returned. */
+const struct flow_time *flow_record_time(const struct flow_table *table, const struct flow *flow,
+					 uint64_t us[WAIT_CLASSES]);
 
 /* The record that a flow would have if records were kept from now on: its client and server, and nothing counted. */
 void flow_record_from_now(const struct flow *flow, struct flow_record *record);

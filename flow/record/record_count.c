@@ -63,6 +63,15 @@ record_intern_interface(struct record_table *records, const char name[RECORD_INT
 	return 0;
 }
 
+/* Packet time of the first packet of the record. */
+static uint64_t
+record_start(const struct flow_table *table, const struct flow *flow, const struct flow_record *record)
+{
+	if ((record->bits & RECORD_LATE) != 0)
+		return record->since;
+	return table->cold[flow_index_of(table, flow)].first_seen;
+}
+
 static bool
 record_starts_connection(const struct flow *flow, const struct flow_record *record, unsigned sender)
 {
@@ -115,15 +124,20 @@ record_count_packet(struct flow_table *table, const struct flow *flow, const str
 {
 	struct record_table *records = &table->records;
 	struct flow_record *record = record_of(table, flow);
+	struct flow_time *time = &records->times[flow_index_of(table, flow)];
 
+	p->resent = records->resent != RETRANSMIT_NONE && records->resent != RETRANSMIT_SPURIOUS;
+	records->resent = RETRANSMIT_NONE;
 	p->wire = packet->frame != NULL ? packet->frame->len : 0;
-	if (record->wire[0] + record->wire[1] == 0)
+	if (record->wire[0] + record->wire[1] == 0) {
 		record_take_first_packet(records, flow, record, packet, p);
-	else if ((p->flags & TCP_SYN) != 0 && flow_record_role(record) != RECORD_ROLE_SEEN)
+		time_begin(time, record_start(table, flow, record));
+	}
+	if ((p->flags & TCP_SYN) != 0 && flow_record_role(record) != RECORD_ROLE_SEEN)
 		record_set_role(flow, record);
 	if (flow->kind != FLOW_SCTP) /* counts them also of packets that it drops */
 		record_count_anomalies(table, flow, packet);
-	record_apply_packet(records, record, *p);
+	record_apply_packet(records, record, time, *p);
 }
 
 void
@@ -193,10 +207,10 @@ record_measure_window(struct flow_record *record, unsigned endpoint, uint64_t no
 }
 
 void
-record_count_round_trip(struct flow_table *table, const struct flow *flow, uint32_t us)
+record_count_round_trip(struct flow_table *table, const struct flow *flow, unsigned end, uint32_t us)
 {
 	if (table->records.entries != NULL && us != 0)
-		record_add_round_trip(&table->records, record_of(table, flow), us);
+		record_add_round_trip(&table->records, &table->records.times[flow_index_of(table, flow)], end, us);
 }
 
 void
@@ -212,6 +226,7 @@ record_count_resent(struct flow_table *table, const struct flow *flow, enum tcp_
 	else
 		record->resent[kind - 1]++;
 	table->records.totals.resent[kind]++;
+	table->records.resent = kind;
 }
 
 void

@@ -339,6 +339,15 @@ flow_table_record(const struct flow_table *table, const struct flow *flow)
 	return (record->bits & RECORD_BEGUN) != 0 ? record : NULL;
 }
 
+const struct flow_time *
+flow_record_time(const struct flow_table *table, const struct flow *flow, uint64_t us[WAIT_CLASSES])
+{
+	const struct flow_time *time = &table->records.times[flow_index_of(table, flow)];
+
+	time_divide(time, flow->last_seen, us);
+	return time;
+}
+
 /* An SCTP association without a record is assumed to have been one: both of its ends are closed. */
 bool
 flow_has_ended(const struct flow_table *table, const struct flow *flow)

@@ -5,6 +5,7 @@
 
 #include "flow/flow_internal.h"
 #include "flow/record/flow_record.h"
+#include "flow/record/record_time.h"
 
 #define record_unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -42,6 +43,8 @@ struct record_table {
 	void *context;
 	uint64_t active_interval_ns; /* 0: open connections are not reported */
 	char (*interfaces)[RECORD_INTERFACE_NAME]; /* hash table of names */
+	struct flow_time *times;		   /* by flow index */
+	enum tcp_retransmit_kind resent;	   /* of the segment in progress */
 	struct record_name *names;		   /* by flow index */
 	struct record_rare *rare;		   /* by flow index */
 	struct record_totals totals;
@@ -55,7 +58,11 @@ struct record_packet {
 	uint8_t flags;	  /* TCP flags */
 	bool udp;	  /* it is a datagram: only its place in the capture shows which request it answers */
 	bool window_closed; /* TCP: the sender's window is closed */
-	bool fresh;	  /* it has payload that was not captured before */
+	const struct tcp_endpoint *from, *to; /* TCP, else NULL: its sender, which has sent it, and its receiver, which
+					       * has not received it */
+	uint32_t fresh;	  /* payload bytes that were not captured before */
+	bool hole;	  /* TCP: bytes of the sender below those of the packet were missing */
+	bool resent;	  /* TCP: it repeats what was not acknowledged */
 	bool answers;	  /* fresh, and the sender has received all payload that its peer was captured sending */
 	bool unordered;	  /* the payload was acknowledged before it was captured, or acknowledges what was not: the time
 			   * between a request and its answer is unknown */
@@ -99,8 +106,8 @@ void record_count_anomalies(struct flow_table *table, const struct flow *flow, c
 /* TCP: whether an endpoint has closed its window. */
 bool record_window_is_closed(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* TCP: a round trip of `us` microseconds was measured; 0: none was. */
-void record_count_round_trip(struct flow_table *table, const struct flow *flow, uint32_t us);
+/* TCP: a round trip of `us` microseconds to endpoint `end` and back was measured; 0: none was. */
+void record_count_round_trip(struct flow_table *table, const struct flow *flow, unsigned end, uint32_t us);
 
 /* TCP: a segment repeats sequence space; a segment of `endpoint` was overtaken. */
 void record_count_resent(struct flow_table *table, const struct flow *flow, enum tcp_retransmit_kind kind);
@@ -213,14 +220,9 @@ record_add_sample(struct record_histogram *histogram, uint32_t us)
 }
 
 RECORD_INLINE
-record_add_round_trip(struct record_table *records, struct flow_record *record, uint32_t us)
+record_add_round_trip(struct record_table *records, struct flow_time *time, unsigned end, uint32_t us)
 {
-	record->rtt_sum_us += us;
-	record->rtt_samples++;
-	if (us < record->rtt_min_us)
-		record->rtt_min_us = us;
-	if (us > record->rtt_max_us)
-		record->rtt_max_us = us;
+	time_add_round_trip(time, end, us);
 	record_add_sample(&records->totals.rtt, us);
 }
 
@@ -260,13 +262,27 @@ record_take_payload(struct record_table *records, struct flow_record *record, st
 
 /* Counts a packet.  The record has begun. */
 RECORD_INLINE
-record_apply_packet(struct record_table *records, struct flow_record *record, struct record_packet p)
+record_apply_packet(struct record_table *records, struct flow_record *record, struct flow_time *time,
+		    struct record_packet p)
 {
+	time_take_packet(time, &(struct time_packet){
+				   .now = p.now,
+				   .from = p.from,
+				   .to = p.to,
+				   .sender = p.sender,
+				   .fresh = p.fresh,
+				   .flags = p.flags,
+				   .closed = {(record->bits & RECORD_WINDOW_CLOSED) != 0,
+					      (record->bits & RECORD_WINDOW_CLOSED << 1) != 0},
+				   .hole = p.hole,
+				   .resent = p.resent,
+				   .ambiguous = p.fresh != 0 && !p.answers && p.sender != flow_record_client(record),
+			       });
 	record->wire[p.sender] += p.wire;
 	record->flags[p.sender] |= p.flags;
 	if (record_unlikely(p.window_closed || (record->bits & 3 * RECORD_WINDOW_CLOSED) != 0))
 		record_set_window(records, record, p.sender, p.window_closed, p.now);
-	if (p.fresh)
+	if (p.fresh != 0)
 		record_take_payload(records, record, p);
 }
 

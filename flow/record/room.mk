@@ -6,4 +6,6 @@ libflow_a_SOURCES += \
 	%D%/flow_record.h \
 	%D%/record_count.c \
 	%D%/record_end.c \
-	%D%/record_internal.h
+	%D%/record_internal.h \
+	%D%/record_time.c \
+	%D%/record_time.h

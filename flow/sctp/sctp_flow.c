@@ -417,7 +417,7 @@ sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 		record_count_packet(table, flow, packet,
 				    &(struct record_packet){.now = now,
 							    .sender = endpoint,
-							    .fresh = flow->sctp[endpoint].bytes > bytes,
+							    .fresh = (uint32_t)(flow->sctp[endpoint].bytes - bytes),
 							    .answers = true});
 	sctp_flow_reclassify(&ctx);
 }

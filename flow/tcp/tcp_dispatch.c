@@ -135,10 +135,19 @@ tcp_payload_is_late(struct flow_table *table, const struct flow *flow, unsigned 
 	       (tcp_ack_is_early(table, flow, 1 - endpoint, &ack) && !tcp_seq_before(ack, end));
 }
 
+/* Whether bytes of the endpoint are missing that its peer has not received, either. */
+static bool
+tcp_has_hole(const struct flow *flow, unsigned endpoint)
+{
+	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
+
+	return e->segments_sent > 1 && peer->segments_sent != 0 && tcp_seq_before(peer->rcv_nxt, e->nxt);
+}
+
 /* Counts a segment of `endpoint` in the record, which has begun.  `bytes`: payload bytes sent before. */
 static __attribute__((noinline)) void
 tcp_record_sent(struct flow_table *table, const struct flow *flow, unsigned endpoint, const struct packet *packet,
-		uint64_t bytes, uint64_t now)
+		uint64_t bytes, bool hole, uint64_t now)
 {
 	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
 	const struct tcp_layer *t = &packet->tcp;
@@ -153,7 +162,10 @@ tcp_record_sent(struct flow_table *table, const struct flow *flow, unsigned endp
 		.sender = endpoint,
 		.flags = t->flags,
 		.window_closed = window_known ? e->wnd == 0 : record_window_is_closed(table, flow, endpoint),
-		.fresh = packet->payload_wire != 0 && e->bytes > bytes,
+		.from = e,
+		.to = peer,
+		.fresh = packet->payload_wire != 0 ? (uint32_t)(e->bytes - bytes) : 0,
+		.hole = hole,
 		.answers = tcp_ack_covers_payload(peer, t->ack),
 		.unordered = (packet->payload_wire != 0 && tcp_payload_is_late(table, flow, endpoint, end)) ||
 			     ((t->flags & TCP_ACK) != 0 && (peer->flags & TCP_EP_SEQ_KNOWN) != 0 &&
@@ -168,6 +180,7 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 {
 	struct tcp_segment_ctx ctx;
 	uint64_t bytes = flow->tcp[endpoint].bytes;
+	bool hole = tcp_has_hole(flow, endpoint);
 
 	tcp_segment_begin(&ctx, table, flow, endpoint, packet, now, events);
 	record_prepare(table, flow);
@@ -182,7 +195,7 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 	}
 	tcp_process_sent(&ctx);
 	if (unlikely(flow_table_keeps_records(table)))
-		tcp_record_sent(table, flow, endpoint, packet, bytes, now);
+		tcp_record_sent(table, flow, endpoint, packet, bytes, hole, now);
 	tcp_segment_end(&ctx);
 }
 
@@ -217,7 +230,7 @@ tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 			tcp_fast_apply_payload(flow_table_tcp_pools(table), e, &s, packet_send_stamp(packet),
 					       (uint32_t)(now / 1000));
 		if (unlikely(flow_table_keeps_records(table)))
-			tcp_record_sent(table, flow, endpoint, packet, e->bytes - s.len, now);
+			tcp_record_sent(table, flow, endpoint, packet, e->bytes - s.len, false, now);
 	} else {
 		record_expect_more(table, flow);
 		tcp_count_segment(e);
@@ -234,7 +247,8 @@ tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpo
 
 	if (likely(tcp_segment_is_fast(&packet->tcp) && tcp_endpoint_is_fast(e) && tcp_fast_may_receive(e, &s) &&
 		   tcp_fast_timestamp_is_new(e, &s)))
-		record_count_round_trip(table, flow, tcp_fast_apply_received(e, &s, (uint32_t)(now / 1000)));
+		record_count_round_trip(table, flow, 1 - endpoint,
+					tcp_fast_apply_received(e, &s, (uint32_t)(now / 1000)));
 	else
 		return tcp_slow_path_received(table, flow, endpoint, packet, now, events);
 	return ANOMALY_NONE;

@@ -154,7 +154,7 @@ tcp_loss_check_eifel(struct tcp_segment_ctx *ctx, struct tcp_loss *loss)
 	    tcp_seq_before(ctx->ep->una, loss->retrans_end_seq))
 		return;
 	if (t->tsecr == loss->retrans_tsval)
-		record_count_round_trip(ctx->table, ctx->flow,
+		record_count_round_trip(ctx->table, ctx->flow, 1 - ctx->endpoint,
 					tcp_rtt_add_sample(ctx->ep, ctx->us - loss->retrans_us));
 	else if (tcp_seq_before(t->tsecr, loss->eifel_tsval))
 		loss->state = TCP_CONGESTION_OPEN; /* the original transmission had arrived */

@@ -70,7 +70,7 @@ tcp_received_in_syn_sent(struct tcp_segment_ctx *ctx)
 		return;
 	}
 	e->una = t->ack;
-	record_count_round_trip(ctx->table, ctx->flow, tcp_rtt_on_ack(e, ctx->us));
+	record_count_round_trip(ctx->table, ctx->flow, 1 - ctx->endpoint, tcp_rtt_on_ack(e, ctx->us));
 	e->slow_reasons |= TCP_SLOW_SYN_ACK_DEFERRED;
 	tcp_defer_input(ctx, TCP_SLOW_SYN_ACK_DEFERRED);
 }
@@ -180,7 +180,7 @@ tcp_received_ack(struct tcp_segment_ctx *ctx)
 		e->una = una = ack;
 	if (tcp_seq_before(una, ack)) {
 		e->una = ack;
-		record_count_round_trip(ctx->table, ctx->flow, tcp_rtt_on_ack(e, ctx->us));
+		record_count_round_trip(ctx->table, ctx->flow, 1 - ctx->endpoint, tcp_rtt_on_ack(e, ctx->us));
 	}
 	if (e->state == TCP_STATE_SYN_RECEIVED && !tcp_ack_is_deferred(e))
 		tcp_received_ack_of_syn(ctx);

@@ -162,7 +162,7 @@ record_mean_us(uint64_t sum_us, uint32_t samples)
 static void
 record_set_measured(struct connrec *info, const struct flow_record *record)
 {
-	uint32_t samples = record->rtt_samples, exchanges = record->exchanges;
+	uint32_t exchanges = record->exchanges;
 
 	info->cr_resent_fast = flow_record_resent(record, RETRANSMIT_FAST);
 	info->cr_resent_timeout = flow_record_resent(record, RETRANSMIT_TIMEOUT);
@@ -172,14 +172,79 @@ record_set_measured(struct connrec *info, const struct flow_record *record)
 	info->cr_zero_window_us = record->zero_window_us;
 	info->cr_handshake_us = record_known_us(flow_record_handshake_us(record));
 	info->cr_first_byte_us = record_known_us(flow_record_first_byte_us(record));
-	info->cr_rtt_samples = samples;
-	info->cr_rtt_min_us = samples != 0 ? (netobs_i64)record->rtt_min_us : -1;
-	info->cr_rtt_mean_us = record_mean_us(record->rtt_sum_us, samples);
-	info->cr_rtt_max_us = samples != 0 ? (netobs_i64)record->rtt_max_us : -1;
 	info->cr_exchanges = exchanges;
 	info->cr_answer_mean_us = record_mean_us(record->answer_sum_us, exchanges);
 	info->cr_answer_max_us = exchanges != 0 ? (netobs_i64)record->answer_max_us : -1;
 	info->cr_anomalies = record->anomalies;
+}
+
+/* Samples of both ends. */
+static void
+record_set_round_trips(struct connrec *info, const struct flow_time *time)
+{
+	const struct flow_round_trips *a = &time->rtt[0], *b = &time->rtt[1];
+	uint32_t samples = a->samples + b->samples;
+
+	info->cr_rtt_samples = samples;
+	info->cr_rtt_min_us = record_known_us(a->min_us < b->min_us ? a->min_us : b->min_us);
+	info->cr_rtt_mean_us = record_mean_us(a->sum_us + b->sum_us, samples);
+	info->cr_rtt_max_us = record_known_us(samples == 0 ? RECORD_UNKNOWN_US : a->max_us > b->max_us ? a->max_us : b->max_us);
+}
+
+struct record_rtt {
+	netobs_i64 min_us, mean_us, max_us, loaded_us;
+};
+
+static struct record_rtt
+record_round_trips_of(const struct flow_round_trips *rtt)
+{
+	bool known = rtt->samples != 0;
+
+	return (struct record_rtt){
+	    .min_us = known ? (netobs_i64)rtt->min_us : -1,
+	    .mean_us = record_mean_us(rtt->sum_us, rtt->samples),
+	    .max_us = known ? (netobs_i64)rtt->max_us : -1,
+	    .loaded_us = record_mean_us(rtt->loaded_sum_us, rtt->loaded),
+	};
+}
+
+/* What the time of the connection went to. */
+static void
+record_set_time(struct connrec *info, const struct recorded_connection *of, unsigned client)
+{
+	unsigned server = 1 - client;
+	uint64_t us[WAIT_CLASSES];
+	const struct flow_time *time = flow_record_time(of->table, of->flow, us);
+	struct record_rtt to_client = record_round_trips_of(&time->rtt[client]);
+	struct record_rtt to_server = record_round_trips_of(&time->rtt[server]);
+
+	record_set_round_trips(info, time);
+	info->cr_connect_us = us[WAIT_CONNECT];
+	info->cr_path_us = us[WAIT_PATH];
+	info->cr_network_us = us[WAIT_NETWORK];
+	info->cr_client_us = us[WAIT_PROGRAM + client];
+	info->cr_server_us = us[WAIT_PROGRAM + server];
+	info->cr_client_sending_us = us[WAIT_SENDING + client];
+	info->cr_server_sending_us = us[WAIT_SENDING + server];
+	info->cr_client_window_us = us[WAIT_WINDOW + client];
+	info->cr_server_window_us = us[WAIT_WINDOW + server];
+	info->cr_client_lost_us = us[WAIT_LOST + client];
+	info->cr_server_lost_us = us[WAIT_LOST + server];
+	info->cr_closing_us = us[WAIT_CLOSING];
+	info->cr_unknown_us = us[WAIT_UNKNOWN];
+	info->cr_client_rtt_min_us = to_client.min_us;
+	info->cr_client_rtt_mean_us = to_client.mean_us;
+	info->cr_client_rtt_max_us = to_client.max_us;
+	info->cr_client_rtt_loaded_us = to_client.loaded_us;
+	info->cr_client_busy_us = time->busy_us[client];
+	info->cr_server_rtt_min_us = to_server.min_us;
+	info->cr_server_rtt_mean_us = to_server.mean_us;
+	info->cr_server_rtt_max_us = to_server.max_us;
+	info->cr_server_rtt_loaded_us = to_server.loaded_us;
+	info->cr_server_busy_us = time->busy_us[server];
+	info->cr_answer_min_us = record_known_us(time->answer_min_us);
+	info->cr_pause_max_us = time->pause_max_us;
+	info->cr_turns = time->turns;
 }
 
 static void
@@ -228,6 +293,7 @@ args_connrec(struct connrec *info, const struct recorded_connection *of)
 	record_set_times(info, of->table, of->flow, of->record);
 	record_set_ends(info, of->table, of->flow, of->record, client);
 	record_set_measured(info, of->record);
+	record_set_time(info, of, client);
 	record_set_name(info, of->table, of->flow);
 	record_set_words(info, of->table, of->record, of->reason);
 	record_set_icmp(info, flow_record_icmp(of->table, of->flow));
