@@ -712,6 +712,13 @@ struct connrec {
 	netobs_i64 cr_answer_min_us;       /* smallest time of the server before an answer, us; -1 none */
 	netobs_u64 cr_pause_max_us;        /* longest pause of an end in a transfer, us */
 	netobs_u64 cr_turns;               /* changes of direction between client and server */
+	netobs_u64 cr_slow_answers;        /* answers for which the server took 500 ms or more */
+	netobs_u64 cr_client_lost_before;  /* segments of the client lost before the capture */
+	netobs_u64 cr_server_lost_before;  /* segments of the server lost before the capture */
+	netobs_i64 cr_unanswered_us;       /* request without answer at the first FIN or RST, us; -1 none */
+	char cr_closed_by[8];              /* "client" or "server": sent the first FIN or RST; "" none */
+	netobs_u8 cr_cut;                  /* 1 if the other end sent more data after that */
+	netobs_u8 cr_pad3[7];              /* padding */
 };
 
 typedef struct pktinfo pktinfo_t;

@@ -135,8 +135,11 @@ time_end_with_payload(struct flow_time *time, const struct time_packet *p)
 	} else {
 		time_give_program(time, time->us, &time->pending_us, p->sender);
 		answer_us = time->us[WAIT_PROGRAM + p->sender] - answer_us;
-		if (p->sender != time_opener(time) && !time_nobody_has_turn(time) && answer_us < time->answer_min_us)
-			time->answer_min_us = time_saturate(answer_us);
+		if (p->sender != time_opener(time) && !time_nobody_has_turn(time)) {
+			time->slow_answers += answer_us >= SLOW_ANSWER_US;
+			if (answer_us < time->answer_min_us)
+				time->answer_min_us = time_saturate(answer_us);
+		}
 	}
 }
 
@@ -200,6 +203,7 @@ time_take_turn(struct flow_time *time, unsigned sender)
 		time->bits |= (uint16_t)(TIME_TURN << sender);
 	}
 	time->bits &= (uint16_t)~(TIME_MIDSTREAM | TIME_FULL);
+	time->asked_low_us = (uint32_t)time->elapsed_us;
 }
 
 /* Bytes of `sender` that `receiver` has not acknowledged yet, 0 if either is unknown. */
@@ -235,6 +239,23 @@ time_take_flights(struct flow_time *time, const struct time_packet *p)
 		time->flight_max[sender] = flight;
 	if (p->fresh != 0 && time_window_is_full(p, flight))
 		time->bits |= TIME_FULL;
+}
+
+/* The first FIN or RST: whether a request is open. */
+static void
+time_take_close(struct flow_time *time, const struct time_packet *p)
+{
+	if ((time->bits & TIME_CLOSED) != 0) {
+		if (p->fresh != 0 && p->sender != ((time->bits & TIME_CLOSER) != 0))
+			time->bits |= TIME_CUT;
+		return;
+	}
+	if ((p->flags & (TCP_FIN | TCP_RST)) == 0)
+		return;
+	time->bits |= (uint16_t)(TIME_CLOSED | (p->sender != 0 ? TIME_CLOSER : 0) |
+				 ((p->flags & TCP_RST) != 0 ? TIME_CLOSED_BY_RST : 0));
+	if (time_has_turn(time, time_opener(time)) && !(p->fresh != 0 && p->sender != time_opener(time)))
+		time->open_us = ((uint32_t)time->elapsed_us - time->asked_low_us) | 1;
 }
 
 /* A client that has asked and sends nothing more still waits for the answer. */
@@ -279,8 +300,11 @@ time_take_packet(struct flow_time *time, const struct time_packet *p)
 	time->bits |= TIME_STARTED;
 	if (time_begins_closing(time, p))
 		time->bits |= TIME_CLOSING;
+	time_take_close(time, p);
 	if (p->fresh != 0)
 		time_take_turn(time, p->sender);
+	if (p->resent && p->fresh != 0)
+		time->missing_resent[p->sender]++;
 	if (p->from != NULL)
 		time_take_flights(time, p);
 }

@@ -27,6 +27,9 @@ enum wait_class {
 	WAIT_CLASSES = WAIT_LOST + 2,
 };
 
+/* An answer is slow from here on, us. */
+#define SLOW_ANSWER_US 500000u
+
 /* Round-trip times between the capture and one end, microseconds. */
 struct flow_round_trips {
 	uint64_t sum_us;
@@ -36,7 +39,7 @@ struct flow_round_trips {
 	uint32_t min_us, max_us; /* min_us: UINT32_MAX without samples */
 };
 
-/* 256 bytes for each flow.  Pairs are by endpoint. */
+/* 272 bytes for each flow.  Pairs are by endpoint. */
 struct flow_time {
 	/* First cache line: every packet changes it. */
 	uint64_t start;	     /* packet time of the first packet, ns */
@@ -47,13 +50,17 @@ struct flow_time {
 	uint32_t acked_flight; /* flight of the receiver of the latest packet, before it */
 	uint32_t ack_us;     /* `pending_us` when the receiver of the turn's data acknowledged some last, 0 it did not */
 	uint16_t bits;	     /* enum flow_time_bit */
-	uint8_t spare[6];
+	uint8_t spare[2];
+	uint32_t asked_low_us; /* `elapsed_us` at the latest fresh payload, low 32 bits */
 	/* Then: what ends a wait changes. */
 	uint64_t us[WAIT_CLASSES];
 	uint32_t flight_max[2];	 /* largest flight */
 	uint32_t answer_min_us;	 /* shortest time from a request to its answer, UINT32_MAX none */
 	uint32_t turns;		 /* times that the direction of fresh payload changed */
 	uint32_t pause_max_us;	 /* longest wait for an end that sends a transfer, saturating */
+	uint32_t slow_answers;	 /* answers for which the server took SLOW_ANSWER_US or more */
+	uint32_t missing_resent[2]; /* segments that fill what was missing: lost before the capture */
+	uint32_t open_us;	 /* when the first end closed: time since a request without answer, 0 none; saturating */
 	uint32_t spare2;
 	struct flow_round_trips rtt[2]; /* between the capture and each end */
 };
@@ -68,6 +75,10 @@ enum flow_time_bit {
 	TIME_ANSWERED = 0x0080, /* the peer of the end that opens has sent something */
 	TIME_REPEATED = 0x0100, /* phase connect: the SYN was sent again */
 	TIME_OPENER = 0x0200,  /* number of the endpoint that sent the first packet */
+	TIME_CLOSER = 0x0400,  /* number of the endpoint that sent the first FIN or RST */
+	TIME_CLOSED = 0x0800,  /* an end has sent one */
+	TIME_CUT = 0x1000,     /* its peer has sent fresh payload after it */
+	TIME_CLOSED_BY_RST = 0x2000, /* it was a RST */
 };
 
 /* A packet as the division needs it, after its sender has sent it and before its receiver has received it. */

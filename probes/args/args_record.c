@@ -245,6 +245,14 @@ record_set_time(struct connrec *info, const struct recorded_connection *of, unsi
 	info->cr_answer_min_us = record_known_us(time->answer_min_us);
 	info->cr_pause_max_us = time->pause_max_us;
 	info->cr_turns = time->turns;
+	info->cr_slow_answers = time->slow_answers;
+	info->cr_client_lost_before = time->missing_resent[client];
+	info->cr_server_lost_before = time->missing_resent[server];
+	info->cr_unanswered_us = time->open_us != 0 ? (netobs_i64)time->open_us : -1;
+	if ((time->bits & TIME_CLOSED) != 0)
+		field_set_string(info->cr_closed_by, sizeof info->cr_closed_by,
+				 ((time->bits & TIME_CLOSER) != 0) == client ? "client" : "server");
+	info->cr_cut = (time->bits & TIME_CUT) != 0;
 }
 
 static void

@@ -223,6 +223,69 @@ report_capture_forget(struct report_capture *capture, const struct firing *firin
 	report_end_clear(&ends[1]);
 }
 
+/* Most identifications that are missing between two segments. */
+#define IDENTS_MISSING_MAX 64u
+
+/* The largest segment that is one packet: the parts of a larger one have an identification each. */
+#define ONE_PACKET 1460u
+
+static void
+report_count_up(uint16_t *count, unsigned by)
+{
+	*count = (uint16_t)(*count + by < UINT16_MAX ? *count + by : UINT16_MAX);
+}
+
+/* Most systems count the packets of a connection in the identification (RFC 791): a gap is packets that the capture does
+ * not have. */
+static void
+report_sent_ident(struct report_end_events *self, const struct packet *segment)
+{
+	uint16_t step = (uint16_t)(segment->ip.fragment_id - self->ident);
+
+	if (segment->ip.version != 4 || segment->ip.fragment_id == 0) {
+		self->idents_known = 0;
+		return;
+	}
+	if (self->idents_known != 0 && step > 0 && step <= IDENTS_MISSING_MAX + 1) {
+		report_count_up(&self->idents_next, 1);
+		report_count_up(&self->idents_missing, step - 1u);
+	} else if (self->idents_known != 0) {
+		report_count_up(&self->idents_odd, 1);
+	}
+	if (self->idents_known == 0 || step < UINT16_MAX / 2)
+		self->ident = (uint16_t)segment->ip.fragment_id;
+	self->idents_known = segment->payload_wire <= ONE_PACKET;
+}
+
+/* Facts of all segments: the sizes that arrive, how far its packets have come, what it got twice. */
+static void
+report_sent_any(struct report_capture *capture, const struct report_event_at *at, bool again)
+{
+	struct report_end_events *ends = report_ends_of(capture, at->firing);
+	struct report_end_events *self = &ends[at->firing->endpoint], *peer = &ends[1 - at->firing->endpoint];
+	const struct packet *segment = at->segment;
+	struct report_end_trouble *trouble;
+	uint8_t ttl = segment->ip.ttl;
+
+	if ((segment->tcp.flags & TCP_RST) == 0)
+		self->ttl = ttl;
+	else if (self->rst_ttl == 0)
+		self->rst_ttl = ttl;
+	report_sent_ident(self, segment);
+	if (!again && segment->payload_wire > self->length_sent)
+		self->length_sent = segment->payload_wire;
+	if (segment->tcp.ack == at->peer->nxt) {
+		if (peer->length_sent > peer->length_acked)
+			peer->length_acked = peer->length_sent;
+		peer->length_sent = 0;
+	}
+	if (segment->tcp.sack_count == 0 || (int32_t)(segment->tcp.sack[0][1] - segment->tcp.ack) > 0)
+		return;
+	trouble = report_trouble_of(capture, at->firing);
+	if (trouble != NULL)
+		trouble->duplicates_reported++;
+}
+
 static void
 report_capture_sent(struct report_capture *capture, const struct report_event_at *at)
 {
@@ -234,6 +297,7 @@ report_capture_sent(struct report_capture *capture, const struct report_event_at
 
 	if (at->self->segments_sent + at->peer->segments_sent == 1)
 		report_capture_forget(capture, at->firing);
+	report_sent_any(capture, at, again);
 	if ((flags & (TCP_SYN | TCP_FIN | TCP_RST)) != 0)
 		report_sent_control(capture, at, again);
 	if ((flags & TCP_SYN) == 0 && (segment->tcp.window == 0 || (flags & TCP_RST) != 0))
@@ -289,8 +353,13 @@ report_capture_retransmission(struct report_capture *capture, const struct repor
 
 	if (trouble == NULL)
 		return;
-	if (trouble->packets[REPORT_RESENT] == 0)
+	if (trouble->packets[REPORT_RESENT] == 0) {
 		trouble->packets[REPORT_RESENT] = at->packet;
+		trouble->acked_before_loss = at->peer->last_ack_sent - at->self->iss;
+		trouble->segments_before_loss = at->self->segments_sent;
+	}
+	if (info->tcpr_kind != RETRANSMIT_SPURIOUS && at->segment != NULL)
+		trouble->stuck_length = at->segment->payload_wire;
 	if (info->tcpr_kind == RETRANSMIT_SPURIOUS) {
 		/* It may follow a row of others, of which it is no part. */
 		if (latest.segments == trouble->repeats.segments + 1 && latest.received == trouble->repeats.received)
@@ -395,6 +464,11 @@ report_capture_record(struct report_capture *capture, struct firing *firing)
 		capture->no_memory = true;
 		return;
 	}
+	for (unsigned e = 0; e < REPORT_ENDS && record->protocol == IPPROTO_TCP; e++) {
+		const struct tcp_endpoint *self = &firing->flow->tcp[e == REPORT_CLIENT ? firing->endpoint : 1 - firing->endpoint];
+
+		record->ends[e].unacknowledged = self->nxt - self->una;
+	}
 	report_capture_move(&record->ends[REPORT_CLIENT], &ends[firing->endpoint]);
 	report_capture_move(&record->ends[REPORT_SERVER], &ends[1 - firing->endpoint]);
 }
@@ -410,7 +484,16 @@ report_capture_fire(void *context, struct firing *firing)
 		report_capture_ip(capture, firing->packet);
 		return;
 	case PROBE_ICMP_RECEIVE:
+		report_failures_take(&capture->failures, &capture->records.texts, firing,
+				     report_pass_frame(&capture->pass, firing));
 		report_capture_icmp(capture, firing);
+		return;
+	case PROBE_HTTP_REQUEST_DONE:
+	case PROBE_DNS_QUERY:
+	case PROBE_DNS_RESPONSE:
+	case PROBE_TLS_ALERT:
+		report_failures_take(&capture->failures, &capture->records.texts, firing,
+				     report_pass_frame(&capture->pass, firing));
 		return;
 	case PROBE_DNS_TIMEOUT:
 		report_capture_query(capture, firing);
@@ -463,7 +546,8 @@ report_capture_read(struct report_capture *capture, struct report_passes *passes
 {
 	static const enum probe_id probes[] = {PROBE_IP_RECEIVE,     PROBE_TCP_SEND,	PROBE_TCP_RECEIVE,
 					       PROBE_TCP_RETRANSMIT, PROBE_ICMP_RECEIVE, PROBE_TCP_ACCEPT_ESTABLISHED,
-					       PROBE_DNS_TIMEOUT,    PROBE_CONNECTION_END};
+					       PROBE_DNS_TIMEOUT,    PROBE_CONNECTION_END, PROBE_HTTP_REQUEST_DONE,
+					       PROBE_DNS_QUERY,	PROBE_DNS_RESPONSE,   PROBE_TLS_ALERT};
 	struct report_pass_counters counters = {0};
 	enum input_result result;
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "tools/report/report_ends.h"
+#include "tools/report/report_failures.h"
 #include "tools/report/report_pass.h"
 #include "tools/report/report_records.h"
 #include "tools/report/report_volume.h"
@@ -53,6 +54,7 @@ struct report_capture {
 	size_t live_count; /* of them, those that may have events */
 	struct report_duplicates duplicates;
 	struct report_unanswered dns;
+	struct report_failures failures;
 	uint64_t dropped;			  /* frames that the kernel or an interface dropped */
 	uint64_t truncated, damaged, unsupported; /* packets, files and frames, as netobsd counts them */
 	uint64_t shortened; /* of the truncated packets: shorter than IP says, and complete as the capture says */

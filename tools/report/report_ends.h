@@ -72,6 +72,10 @@ struct report_end_trouble {
 	uint64_t too_big_packet;	 /* latest ICMP error that a packet of it was too big for the path */
 	uint64_t too_big_time;
 	struct report_rejection rejection; /* the first of a packet of it */
+	uint64_t duplicates_reported;	 /* D-SACKs that it has sent (RFC 2883): what it got twice */
+	uint64_t acked_before_loss;	 /* bytes of it that were acknowledged before its first retransmission */
+	uint64_t segments_before_loss;	 /* segments that it had sent by then */
+	uint32_t stuck_length;		 /* payload bytes of its latest retransmission */
 	struct report_opening syn_again;   /* the latest SYN or SYN-ACK that it has sent again */
 };
 
@@ -81,6 +85,13 @@ struct report_end_events {
 	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
 	uint64_t syn_ack_time;
 	uint64_t opened_packet; /* REPORT_OPENED; 0 none */
+	uint32_t length_acked;	/* the largest payload of its segments when all were acknowledged */
+	uint32_t length_sent;	/* the largest since then */
+	uint8_t ttl, rst_ttl;	/* of its latest segment without RST, of its first RST; 0 none */
+	uint8_t idents_known;	/* its latest segment has an identification, and it is known how far the next one is */
+	uint16_t ident;		/* identification of its latest segment */
+	uint16_t idents_next, idents_odd; /* segments whose identification follows that before, or does not; saturating */
+	uint16_t idents_missing; /* identifications that the capture lacks between those that follow; saturating */
 	struct report_request_event *request; /* NULL: none */
 	struct report_end_trouble *trouble;   /* NULL: none */
 };

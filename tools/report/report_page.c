@@ -8,7 +8,7 @@
 #include "page/page.h"
 #include "tools/report/report_overview.h"
 #include "tools/report/report_talkers.h"
-#include "tools/report/verdict/report_verdict.h"
+#include "tools/report/report_findings.h"
 
 /* Writes a text that is JSON already, as a string; `<`, `>` and `&` mean nothing to HTML as escapes. */
 static void
@@ -116,30 +116,35 @@ report_put_overview(FILE *file, const struct report_capture *capture)
 	return all;
 }
 
-static void
-report_put_verdict(FILE *file, const struct report_capture *capture)
+static bool
+report_put_verdict(FILE *file, struct report_capture *capture)
 {
-	struct report_sentence sentences[REPORT_SENTENCES];
+	struct report_finding *findings = calloc(REPORT_FINDINGS, sizeof(*findings));
 	const char *comma = "";
 
-	report_verdict_make(sentences, capture);
+	if (findings == NULL || !report_findings_make(findings, capture)) {
+		free(findings);
+		return false;
+	}
 	fputs(",\"verdict\":[", file);
-	for (size_t i = 0; i < REPORT_SENTENCES; i++) {
-		const struct report_sentence *sentence = &sentences[i];
+	for (size_t i = 0; i < REPORT_FINDINGS; i++) {
+		const struct report_finding *finding = &findings[i];
 
-		if (sentence->text[0] == '\0')
+		if (finding->text[0] == '\0')
 			continue;
-		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%" PRIu64 ",\"text\":", comma, sentence->topic,
-			sentence->weight);
+		fprintf(file, "%s\n{\"topic\":\"%s\",\"weight\":%" PRIu64 ",\"side\":\"%s\",\"text\":", comma, finding->kind,
+			finding->harmless ? 0 : finding->cost_us, finding->side);
 		comma = ",";
-		report_put_json(file, sentence->text);
+		report_put_json(file, finding->text);
 		fputs(",\"evidence\":[", file);
-		for (size_t e = 0; e < sentence->evidence_count; e++)
-			fprintf(file, "%s[%zu,%" PRIu64 ",\"%s\"]", e > 0 ? "," : "", sentence->evidence[e].record,
-				sentence->evidence[e].frame, sentence->evidence[e].text);
+		for (size_t e = 0; e < finding->evidence_count; e++)
+			fprintf(file, "%s[%zu,%" PRIu64 ",\"%s\"]", e > 0 ? "," : "", finding->evidence[e].record,
+				finding->evidence[e].frame, finding->evidence[e].text);
 		fputs("]}", file);
 	}
 	fputs("]", file);
+	free(findings);
+	return true;
 }
 
 /* The columns of a row, in the order in which the script names them. */
@@ -263,7 +268,7 @@ report_put_numbering(FILE *file, const struct report_capture *capture, const str
 
 /* The block of data: JSON in which no character can end the element that contains it.  False if out of memory. */
 static bool
-report_put_data(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
+report_put_data(FILE *file, struct report_capture *capture, const struct report_detail *detail,
 		const struct report_input *input)
 {
 	const struct report_volume *volume = &capture->volume;
@@ -281,7 +286,8 @@ report_put_data(FILE *file, const struct report_capture *capture, const struct r
 		",\"first\":\"%" PRIu64 "\",\"duration\":%lld,\"frames\":%" PRIu64 ",\"bytes\":%" PRIu64
 		",\"stray\":%" PRIu64,
 		volume->first, report_since(capture, volume->last), volume->frames, volume->bytes, volume->stray);
-	report_put_verdict(file, capture);
+	if (!report_put_verdict(file, capture))
+		return false;
 	report_put_volume(file, volume);
 	all = report_put_overview(file, capture);
 	report_put_rows(file, capture);
@@ -291,7 +297,7 @@ report_put_data(FILE *file, const struct report_capture *capture, const struct r
 }
 
 bool
-report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
+report_page_write(FILE *file, struct report_capture *capture, const struct report_detail *detail,
 		  const struct report_input *input)
 {
 	struct page page;

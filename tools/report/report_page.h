@@ -21,7 +21,7 @@ struct report_input {
 };
 
 /* Writes the page; false if out of memory or if the file cannot be written. */
-bool report_page_write(FILE *file, const struct report_capture *capture, const struct report_detail *detail,
+bool report_page_write(FILE *file, struct report_capture *capture, const struct report_detail *detail,
 		       const struct report_input *input);
 
 #endif

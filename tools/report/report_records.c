@@ -124,6 +124,35 @@ report_record_timing(struct report_record *record, const struct connrec *c)
 	record->answer_max_us = c->cr_answer_max_us;
 }
 
+static void
+report_record_waits(struct report_record *record, const struct connrec *c)
+{
+	record->waits = (struct report_waits){
+	    .connect = c->cr_connect_us,
+	    .path = c->cr_path_us,
+	    .network = c->cr_network_us,
+	    .closing = c->cr_closing_us,
+	    .unknown = c->cr_unknown_us,
+	    .program = {c->cr_client_us, c->cr_server_us},
+	    .sending = {c->cr_client_sending_us, c->cr_server_sending_us},
+	    .window = {c->cr_client_window_us, c->cr_server_window_us},
+	    .lost = {c->cr_client_lost_us, c->cr_server_lost_us},
+	};
+	record->turns = c->cr_turns;
+	record->slow_answers = c->cr_slow_answers;
+	record->pause_max_us = c->cr_pause_max_us;
+	record->lost_before[REPORT_CLIENT] = c->cr_client_lost_before;
+	record->lost_before[REPORT_SERVER] = c->cr_server_lost_before;
+	record->rtt_us[REPORT_CLIENT] = c->cr_client_rtt_min_us;
+	record->rtt_us[REPORT_SERVER] = c->cr_server_rtt_min_us;
+	record->answer_min_us = c->cr_answer_min_us;
+	record->unanswered_us = c->cr_unanswered_us;
+	record->closed_by = c->cr_closed_by[0] == '\0' ? -1 : c->cr_closed_by[0] == 'c' ? REPORT_CLIENT : REPORT_SERVER;
+	record->cut = c->cr_cut != 0;
+	record->close_wait[REPORT_CLIENT] = strcmp(c->cr_client_state, "close-wait") == 0;
+	record->close_wait[REPORT_SERVER] = strcmp(c->cr_server_state, "close-wait") == 0;
+}
+
 /* Sets how it ended, with the last state of the server, and the ICMP error that has ended the attempt. */
 static void
 report_record_end(struct report_record *record, const struct connrec *c)
@@ -188,6 +217,7 @@ report_records_add(struct report_records *records, const struct connrec *connect
 	record->uid = records->count++;
 	report_record_counts(record, connection);
 	report_record_timing(record, connection);
+	report_record_waits(record, connection);
 	report_record_end(record, connection);
 	record->score = report_record_score(record);
 	return record;

@@ -66,6 +66,7 @@ struct report_end {
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
 	uint8_t flags; /* of all its segments */
+	uint32_t unacknowledged; /* sequence space that it has sent and its peer has not acknowledged, at the end */
 	struct report_end_events events;
 };
 
@@ -106,7 +107,22 @@ struct report_silence {
 	uint8_t end;	  /* the end that sends them */
 };
 
+/* What the time of a connection went to (netobs(7), connrec_t), us. */
+struct report_waits {
+	uint64_t connect, path, network, closing, unknown;
+	uint64_t program[REPORT_ENDS], sending[REPORT_ENDS], window[REPORT_ENDS], lost[REPORT_ENDS];
+};
+
 struct report_record {
+	struct report_waits waits;
+	uint64_t turns, slow_answers, pause_max_us;
+	uint64_t lost_before[REPORT_ENDS]; /* segments of each end that were lost before the capture */
+	int64_t rtt_us[REPORT_ENDS];	   /* smallest round trip between the capture and each end; -1 unknown */
+	int64_t answer_min_us, unanswered_us;
+	int8_t closed_by;		   /* the end that has sent the first FIN or RST; -1 none */
+	bool cut;			   /* the other end has sent more data after that */
+	bool close_wait[REPORT_ENDS];	   /* its last state */
+	size_t service;			   /* index in the services */
 	struct report_end ends[REPORT_ENDS];
 	uint64_t uid; /* place in the output, so that the order is the same in every run */
 	uint64_t start, end, duration_us;

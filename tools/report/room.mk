@@ -4,14 +4,20 @@
 libexec_PROGRAMS = netobs-report
 netobs_report_SOURCES = \
 	tools/unnamed_file.c \
+	%D%/report_attempts.c \
 	%D%/report_capture.c \
 	%D%/report_capture.h \
 	%D%/report_detail.c \
 	%D%/report_detail.h \
+	%D%/report_endings.c \
 	%D%/report_ends.c \
 	%D%/report_ends.h \
 	%D%/report_exchanges.c \
 	%D%/report_exchanges.h \
+	%D%/report_failures.c \
+	%D%/report_failures.h \
+	%D%/report_findings.c \
+	%D%/report_findings.h \
 	%D%/report_input.c \
 	%D%/report_input.h \
 	%D%/report_live.c \
@@ -23,6 +29,8 @@ netobs_report_SOURCES = \
 	%D%/report_page.h \
 	%D%/report_pass.c \
 	%D%/report_pass.h \
+	%D%/report_protocols.c \
+	%D%/report_quality.c \
 	%D%/report_records.c \
 	%D%/report_records.h \
 	%D%/report_talkers.c \
@@ -30,6 +38,7 @@ netobs_report_SOURCES = \
 	%D%/report_texts.c \
 	%D%/report_texts.h \
 	%D%/report_volume.c \
-	%D%/report_volume.h
+	%D%/report_volume.h \
+	%D%/report_waiting.c
 netobs_report_LDFLAGS = $(HARDEN_LDFLAGS) $(LTO_LDFLAGS)
 netobs_report_LDADD = libpage.a $(ENGINE) $(LIBRARIES_USED)

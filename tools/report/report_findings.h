@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Findings: what is wrong in a capture.  Each kind of fault has a row in the table of report_findings.c: a function that
+ * looks for it in all connections, and says what it has cost.  A connection may be in several findings.  They are ordered
+ * by what they cost: seconds that somebody waited, and connections or requests that failed.
+ */
+#ifndef NETOBS_REPORT_FINDINGS_H
+#define NETOBS_REPORT_FINDINGS_H
+
+#include "tools/report/report_capture.h"
+
+/* Kinds of findings at most. */
+#define REPORT_FINDINGS 40u
+
+/* What a failed connection or request costs in the order of findings, us. */
+#define REPORT_FAILURE_US 5000000u
+
+struct report_evidence {
+	size_t record;	/* index in the sorted records */
+	uint64_t frame; /* number of the frame to which the link goes; 0 none */
+	char text[128]; /* names its packets; "" none */
+};
+
+struct report_finding {
+	const char *kind;   /* constant word, the id of the finding in the page */
+	const char *side;   /* constant word: who is to blame: "client", "server", "network", "nobody" */
+	uint64_t cost_us;   /* its place among the findings; 0: nothing found */
+	uint64_t waited_us; /* seconds that somebody waited */
+	uint64_t count, of; /* connections or requests that it is about, of how many; `of` 0: unknown */
+	bool harmless;	    /* it costs nobody anything, and stands last */
+	size_t order;
+	char text[1024]; /* JSON without quotes */
+	struct report_evidence evidence[REPORT_EVIDENCE];
+	size_t evidence_count;
+};
+
+/* A port of a server, with all connections to it. */
+struct report_service {
+	const char *address;
+	uint16_t port;
+	uint8_t protocol;
+	uint64_t connections;
+	uint64_t opened;  /* with a complete handshake */
+	uint64_t clients; /* addresses; those next to each other in the order of the records count once */
+};
+
+/* What findings are made of. */
+struct report_facts {
+	const struct report_capture *capture;
+	const struct report_record *list;
+	size_t count;
+	struct report_service *services;
+	size_t services_count;
+	uint8_t *roles;	     /* by record: enum report_role */
+	uint32_t *last_seen; /* by service: number of the gathering that found it last */
+	uint32_t *gatherings;
+};
+
+/* Connections that one finding explains, so that others leave them out. */
+enum report_role {
+	REPORT_ROLE_NONE,
+	REPORT_ROLE_SCAN,
+	REPORT_ROLE_FLOOD,
+};
+
+/* Makes the findings, most cost first; those without a text are not shown.  False if out of memory. */
+bool report_findings_make(struct report_finding *findings, struct report_capture *capture);
+
+/* ------------------------------------------------------------------------- for the files that look for findings */
+
+/* Looks for one kind of fault. */
+typedef void report_find(struct report_finding *finding, const struct report_facts *facts);
+
+/* What a record contributes to a finding, us or a number; 0: nothing. */
+typedef uint64_t (*report_measure)(const struct report_facts *facts, const struct report_record *record);
+
+struct report_gathered {
+	uint64_t count, sum, max;	  /* records found, their measures, the largest */
+	const struct report_record *worst; /* with the largest; NULL: none was found */
+	size_t services;		  /* of how many services */
+};
+
+/* Gathers the records that the measure finds.  Those with the largest measures become the evidence, with the packet of
+ * the event. */
+struct report_gathered report_gather(struct report_finding *finding, const struct report_facts *facts,
+				     report_measure measure, enum report_event event);
+
+/* Appends to the text. */
+void report_write(struct report_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends a duration, "1.234 s" or "12.3 ms". */
+void report_write_time(struct report_finding *finding, uint64_t us);
+
+/* Appends "ADDRESS port PORT" of the server of a record. */
+void report_write_server(struct report_finding *finding, const struct report_record *record);
+
+/* Appends the server of the worst record, and how many others. */
+void report_write_where(struct report_finding *finding, const struct report_gathered *gathered);
+
+/* An ICMP error in words, those of cr_icmp_str; appends the address that sent it; whether a filter sends such errors. */
+const char *report_rejection_words(const struct report_rejection *rejection);
+void report_write_sender(struct report_finding *finding, const struct report_rejection *rejection);
+bool report_rejection_is_filter(const struct report_rejection *rejection);
+
+/* Whether only large segments of a connection are lost. */
+bool report_is_mtu(const struct report_record *record);
+
+/* Makes a packet the evidence, unless the number of its frame is 0. */
+void report_set_packet(struct report_evidence *evidence, uint64_t frame);
+
+const char *report_plural(uint64_t number);
+
+static inline const struct report_service *
+report_service_of(const struct report_facts *facts, const struct report_record *record)
+{
+	return &facts->services[record->service];
+}
+
+/* report_attempts.c: connections that do not come about. */
+report_find report_find_scan, report_find_flood, report_find_no_answer, report_find_backlog, report_find_half_open,
+    report_find_rejected, report_find_refused, report_find_lost_attempts;
+
+/* report_waiting.c: where time goes. */
+report_find report_find_slow_server, report_find_distance, report_find_chatty, report_find_lost_client,
+    report_find_lost_server, report_find_lost_acks, report_find_policer, report_find_slow_reader_client,
+    report_find_slow_reader_server, report_find_slow_sender_client, report_find_slow_sender_server;
+
+/* report_endings.c: connections that end badly, or do not end. */
+report_find report_find_silent, report_find_mtu, report_find_unanswered, report_find_gave_up, report_find_reset,
+    report_find_half_closed, report_find_capture;
+
+/* report_protocols.c: failures that protocols tell. */
+report_find report_find_tls, report_find_http_5xx, report_find_http_4xx, report_find_dns_slow, report_find_dns_rcode,
+    report_find_dns_mute, report_find_udp_unreachable;
+
+#endif

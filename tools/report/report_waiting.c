@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Findings about where the time of connections goes. */
+#include <inttypes.h>
+#include <netinet/in.h>
+
+#include "tools/report/report_findings.h"
+
+/* Waits of a connection below this, us, are worth no finding. */
+#define WAIT_MIN_US 200000u
+
+/* Answers that take long, all of them equally long, to a client that asks again at once: long polls, which wait for an
+ * event or the end of their time. */
+#define POLL_MIN_US 2000000
+#define POLL_ANSWERS 3u
+#define POLL_BYTES 1000u
+
+/* A round trip of this length, us, is a distance. */
+#define DISTANCE_US 100000
+
+/* Requests in a row on one connection, each answered soon, that make a chatty protocol. */
+#define CHATTY_REQUESTS 100u
+#define CHATTY_US 50000u
+
+/* A transfer that pauses and is slower than this, bytes a second, has a slow sender. */
+#define SLOW_SENDER_RATE 65536u
+#define SLOW_SENDER_BYTES 16384u
+
+static bool
+report_is_tcp(const struct report_record *record)
+{
+	return record->protocol == IPPROTO_TCP;
+}
+
+/* ------------------------------------------------------------------------------------------------- the program */
+
+static bool
+report_is_long_poll(const struct report_record *record)
+{
+	int64_t longest = record->answer_max_us, spread = longest - record->answer_min_us;
+
+	return record->exchanges >= POLL_ANSWERS && record->slow_answers == record->exchanges &&
+	       record->answer_min_us >= POLL_MIN_US && spread <= longest / 50 &&
+	       record->waits.program[REPORT_CLIENT] <= 20000 * record->exchanges &&
+	       record->ends[REPORT_SERVER].bytes <= POLL_BYTES * record->exchanges;
+}
+
+/* DNS over UDP has findings of its own. */
+static bool
+report_is_dns(const struct report_record *record)
+{
+	return record->protocol == IPPROTO_UDP && record->ends[REPORT_SERVER].port == 53;
+}
+
+/* Whether the server sends messages for which nothing was asked: short ones, long after its last one. */
+static bool
+report_pushes(const struct report_record *record)
+{
+	return record->waits.sending[REPORT_SERVER] >= SLOW_ANSWER_US && record->pause_max_us >= SLOW_ANSWER_US &&
+	       record->ends[REPORT_SERVER].bytes <= POLL_BYTES * (record->turns + 4);
+}
+
+static uint64_t
+report_measure_slow_server(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	if (record->greeting_us != 0 && record->slow_answers == 0)
+		return record->greeting_us;
+	return record->slow_answers != 0 && !report_is_dns(record) && !report_is_long_poll(record) &&
+			       !report_pushes(record) ?
+		       record->waits.program[REPORT_SERVER] : 0;
+}
+
+void
+report_find_slow_server(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_slow_server, REPORT_GREETING);
+	uint64_t slow = 0, answers = 0, longest = 0;
+
+	if (found.count == 0)
+		return;
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct report_record *record = &facts->list[i];
+
+		if (report_measure_slow_server(facts, record) == 0)
+			continue;
+		slow += record->slow_answers != 0 ? record->slow_answers : 1;
+		answers += record->exchanges;
+		if (record->answer_max_us > (int64_t)longest)
+			longest = (uint64_t)record->answer_max_us;
+	}
+	finding->count = slow;
+	finding->of = answers > slow ? answers : slow;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "The server is slow: clients waited ");
+	report_write_time(finding, found.sum);
+	report_write(finding, " for the program at ");
+	report_write_where(finding, &found);
+	report_write(finding, ", which took 0.5 s or more for %" PRIu64 " of %" PRIu64 " answer%s on %" PRIu64
+		     " connection%s, at most ", slow, finding->of, report_plural(finding->of), found.count,
+		     report_plural(found.count));
+	report_write_time(finding, longest);
+	report_write(finding, ".");
+}
+
+/* --------------------------------------------------------------------------------------------------- the distance */
+
+static int64_t
+report_round_trip(const struct report_record *record)
+{
+	const int64_t *rtt = record->rtt_us;
+
+	return (rtt[0] > 0 ? rtt[0] : 0) + (rtt[1] > 0 ? rtt[1] : 0);
+}
+
+static uint64_t
+report_measure_distance(const struct report_facts *facts, const struct report_record *record)
+{
+	uint64_t path = record->waits.path + record->waits.connect;
+
+	(void)facts;
+	return report_is_tcp(record) && report_round_trip(record) >= DISTANCE_US && path >= WAIT_MIN_US ? path : 0;
+}
+
+void
+report_find_distance(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_distance, REPORT_OPENED);
+	uint64_t requests = 0;
+
+	if (found.count == 0 || found.sum < 1000000)
+		return;
+	for (size_t i = 0; i < facts->count; i++)
+		if (report_measure_distance(facts, &facts->list[i]) != 0)
+			requests += facts->list[i].exchanges;
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "Distance: a round trip to ");
+	report_write_where(finding, &found);
+	report_write(finding, " takes ");
+	report_write_time(finding, (uint64_t)report_round_trip(found.worst));
+	report_write(finding, "; %" PRIu64 " connection%s with %" PRIu64 " request%s, one after the other, spent ", found.count,
+		     report_plural(found.count), requests, report_plural(requests));
+	report_write_time(finding, found.sum);
+	report_write(finding, " on such round trips alone.");
+}
+
+static uint64_t
+report_measure_chatty(const struct report_facts *facts, const struct report_record *record)
+{
+	uint64_t waited = record->waits.path + record->waits.program[REPORT_SERVER];
+
+	(void)facts;
+	if (!report_is_tcp(record) || record->exchanges < CHATTY_REQUESTS || record->turns < 2 * CHATTY_REQUESTS - 1)
+		return 0;
+	return waited / record->exchanges <= CHATTY_US && waited >= 1000000 &&
+	       record->waits.program[REPORT_CLIENT] < waited ? waited : 0;
+}
+
+void
+report_find_chatty(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_chatty, REPORT_EVENTS);
+
+	if (found.count == 0)
+		return;
+	finding->count = found.worst->exchanges;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "Chatty: %" PRIu64 " request%s to ", found.worst->exchanges, report_plural(found.worst->exchanges));
+	report_write_where(finding, &found);
+	report_write(finding, " one after the other on a connection, each answered in ");
+	report_write_time(finding, found.max / found.worst->exchanges);
+	report_write(finding, ", made the client wait ");
+	report_write_time(finding, found.max);
+	report_write(finding, " in all: fewer, larger requests would be faster.");
+}
+
+/* ------------------------------------------------------------------------------------------------------------ loss */
+
+/* Segments of an end that were sent again, without those of the handshake. */
+static uint64_t
+report_resent_data(const struct report_record *record, unsigned end)
+{
+	uint64_t syn = report_trouble(&record->ends[end])->syn_again.packet != 0 ? record->resent_syn : 0;
+	uint64_t resent = record->ends[end].resent;
+
+	return resent > syn ? resent - syn : 0;
+}
+
+/* Whether what an end sent again had arrived: its peer reports what it got twice.  Then the answer was lost, or the ACK. */
+static bool
+report_came_twice(const struct report_record *record, unsigned end)
+{
+	const struct report_end *peer = &record->ends[1 - end];
+	uint64_t twice = report_trouble(peer)->duplicates_reported;
+
+	return twice > 0 && peer->zero_windows == 0 && 2 * twice >= report_resent_data(record, end);
+}
+
+/* Packets of an end that the capture lacks, by their identifications. */
+static uint64_t
+report_idents_missing(const struct report_record *record, unsigned end)
+{
+	const struct report_end_events *events = &record->ends[end].events;
+
+	return events->idents_next >= 4 && events->idents_odd <= events->idents_next / 16 ? events->idents_missing : 0;
+}
+
+/* Packets of an end that were lost: sent again because they had not arrived, or missing in the capture. */
+static uint64_t
+report_lost_packets(const struct report_record *record, unsigned end)
+{
+	uint64_t lost = report_came_twice(record, end) ? 0 : report_resent_data(record, end);
+	uint64_t missing = report_came_twice(record, 1 - end) ? report_idents_missing(record, end) : 0;
+
+	if (report_came_twice(record, 1 - end) && missing == 0)
+		missing = report_resent_data(record, 1 - end);
+	return lost > missing ? lost : missing;
+}
+
+/* Whether an end that sends little but ACKs loses many of them on the way to the capture. */
+static bool
+report_loses_acks(const struct report_record *record, unsigned end)
+{
+	uint64_t missing = report_idents_missing(record, end);
+
+	return report_is_tcp(record) && missing >= 4 && 4 * missing >= record->ends[end].segments &&
+	       10 * record->ends[end].bytes < record->ends[1 - end].bytes;
+}
+
+/* Whether an end of a transfer loses much, but only after it has sent a while without loss: what exceeds a rate. */
+static bool
+report_is_policed(const struct report_record *record, unsigned end)
+{
+	const struct report_end_trouble *trouble = report_trouble(&record->ends[end]);
+	uint64_t resent = report_resent_data(record, end);
+	uint64_t since = record->ends[end].segments - trouble->segments_before_loss;
+
+	return report_is_tcp(record) && trouble->segments_before_loss >= 8 && resent >= 8 && 4 * resent >= since &&
+	       record->silence.packet == 0;
+}
+
+static uint64_t
+report_lost_us(const struct report_record *record, unsigned end)
+{
+	uint64_t handshake = record->resent_syn != 0 && record->handshake_us > (int64_t)record->waits.connect ?
+				     (uint64_t)record->handshake_us - record->waits.connect : 0;
+	uint64_t lost = record->waits.lost[end];
+
+	return lost > handshake ? lost - handshake : 0;
+}
+
+/* The time that is lost for what an end sends; a loss that is repaired fast counts a little. */
+static uint64_t
+report_measure_lost(const struct report_record *record, unsigned end)
+{
+	uint64_t lost = report_is_tcp(record) ? report_lost_packets(record, end) : 0;
+	uint64_t us = (report_came_twice(record, end) ? 0 : report_lost_us(record, end)) +
+		      (report_came_twice(record, 1 - end) ? report_lost_us(record, 1 - end) : 0);
+	bool much = lost >= 5 && 100 * lost >= record->ends[end].segments;
+
+	if (lost == 0 || record->silence.packet != 0 || report_is_mtu(record) || report_loses_acks(record, end) ||
+	    report_is_policed(record, end) || (us < WAIT_MIN_US && !much))
+		return 0;
+	return us + lost * 1000;
+}
+
+static uint64_t
+report_measure_lost_client(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_measure_lost(record, REPORT_CLIENT);
+}
+
+static uint64_t
+report_measure_lost_server(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_measure_lost(record, REPORT_SERVER);
+}
+
+static void
+report_write_lost(struct report_finding *finding, const struct report_facts *facts, unsigned end, report_measure measure)
+{
+	struct report_gathered found = report_gather(finding, facts, measure, REPORT_RESENT);
+	uint64_t resent = 0, segments = 0, before = 0, us = 0;
+	const char *from = end == REPORT_CLIENT ? "client" : "server", *to = end == REPORT_CLIENT ? "server" : "client";
+
+	if (found.count == 0)
+		return;
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct report_record *record = &facts->list[i];
+
+		if (measure(facts, record) == 0)
+			continue;
+		resent += report_lost_packets(record, end);
+		segments += record->ends[end].segments;
+		before += report_came_twice(record, 1 - end) ? report_lost_packets(record, end) : record->lost_before[end];
+		us += measure(facts, record) - 1000 * report_lost_packets(record, end);
+	}
+	finding->count = found.count;
+	finding->waited_us = us;
+	finding->cost_us = found.sum;
+	report_write(finding, "Loss toward the %s: %" PRIu64 " of %" PRIu64 " segments (%.1f %%) of the %s on %" PRIu64
+		     " connection%s were lost and sent again, which cost ", to, resent, segments,
+		     100.0 * (double)resent / (double)segments, from, found.count, report_plural(found.count));
+	report_write_time(finding, us);
+	report_write(finding, "; they were lost %s the capture point; server ",
+		     before == 0 ? "after" : 2 * before >= resent ? "before" : "before and after");
+	report_write_where(finding, &found);
+	report_write(finding, ".");
+}
+
+void
+report_find_lost_client(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_lost(finding, facts, REPORT_CLIENT, report_measure_lost_client);
+}
+
+void
+report_find_lost_server(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_lost(finding, facts, REPORT_SERVER, report_measure_lost_server);
+}
+
+static uint64_t
+report_measure_lost_acks(const struct report_facts *facts, const struct report_record *record)
+{
+	uint64_t sum = 0;
+
+	(void)facts;
+	for (unsigned e = 0; e < REPORT_ENDS; e++)
+		if (report_loses_acks(record, e))
+			sum += record->waits.lost[0] + record->waits.lost[1] + 1000 * report_idents_missing(record, e);
+	return sum;
+}
+
+void
+report_find_lost_acks(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_lost_acks, REPORT_RESENT);
+	uint64_t missing = 0, segments = 0;
+	unsigned e;
+
+	if (found.count == 0)
+		return;
+	e = report_loses_acks(found.worst, REPORT_CLIENT) ? REPORT_CLIENT : REPORT_SERVER;
+	for (size_t i = 0; i < facts->count; i++) {
+		if (!report_loses_acks(&facts->list[i], e))
+			continue;
+		missing += report_idents_missing(&facts->list[i], e);
+		segments += facts->list[i].ends[e].segments;
+	}
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "ACKs of the %s are lost: on %" PRIu64 " connection%s with ", e == REPORT_CLIENT ? "client" : "server",
+		     found.count, report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " %" PRIu64 " of %" PRIu64 " packets of the %s, nearly all of them ACKs, did not arrive at the "
+		     "capture (their identifications are missing).", missing, missing + segments,
+		     e == REPORT_CLIENT ? "client" : "server");
+}
+
+static uint64_t
+report_measure_policed(const struct report_facts *facts, const struct report_record *record)
+{
+	uint64_t sum = 0;
+
+	(void)facts;
+	for (unsigned e = 0; e < REPORT_ENDS; e++)
+		if (report_is_policed(record, e))
+			sum += record->waits.lost[e] + 1000 * report_resent_data(record, e);
+	return sum;
+}
+
+void
+report_find_policer(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_policed, REPORT_RESENT);
+	const struct report_end *end;
+	unsigned e;
+
+	if (found.count == 0)
+		return;
+	e = report_is_policed(found.worst, REPORT_SERVER) ? REPORT_SERVER : REPORT_CLIENT;
+	end = &found.worst->ends[e];
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "A policer limits the rate: on %" PRIu64 " connection%s with ", found.count,
+		     report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " the first %" PRIu64 " kB of the %s passed, and what exceeded about %" PRIu64
+		     " kB/s after that was dropped (%" PRIu64 " of %" PRIu64 " segments), which cost ",
+		     report_trouble(end)->acked_before_loss / 1000, e == REPORT_SERVER ? "server" : "client",
+		     found.worst->duration_us != 0 ? end->bytes * 1000 / found.worst->duration_us : 0, end->resent,
+		     end->segments);
+	report_write_time(finding, found.sum);
+	report_write(finding, ".");
+}
+
+/* ------------------------------------------------------------------------------------------- readers and senders */
+
+static uint64_t
+report_measure_reader(const struct report_record *record, unsigned end)
+{
+	uint64_t us = record->waits.window[end];
+
+	return report_is_tcp(record) && us >= WAIT_MIN_US && record->ends[end].zero_windows != 0 ? us : 0;
+}
+
+static uint64_t
+report_measure_reader_client(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_measure_reader(record, REPORT_CLIENT);
+}
+
+static uint64_t
+report_measure_reader_server(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_measure_reader(record, REPORT_SERVER);
+}
+
+static void
+report_write_reader(struct report_finding *finding, const struct report_facts *facts, unsigned end, report_measure measure)
+{
+	struct report_gathered found = report_gather(finding, facts, measure, REPORT_ZERO_WINDOW);
+	const char *side = end == REPORT_CLIENT ? "client" : "server";
+
+	if (found.count == 0)
+		return;
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "The %s reads too slowly: %" PRIu64 " transfer%s waited ", side, found.count,
+		     report_plural(found.count));
+	report_write_time(finding, found.sum);
+	report_write(finding, " for the receive window of %s port %u to open; the program there does not read.",
+		     found.worst->ends[end].address, found.worst->ends[end].port);
+}
+
+void
+report_find_slow_reader_client(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_reader(finding, facts, REPORT_CLIENT, report_measure_reader_client);
+}
+
+void
+report_find_slow_reader_server(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_reader(finding, facts, REPORT_SERVER, report_measure_reader_server);
+}
+
+static uint64_t
+report_measure_sender(const struct report_record *record, unsigned end)
+{
+	uint64_t us = record->waits.sending[end], sent = us + record->waits.network;
+
+	return report_is_tcp(record) && us >= 1000000 && record->ends[end].bytes >= SLOW_SENDER_BYTES &&
+	       record->ends[end].bytes * 1000000 / sent < SLOW_SENDER_RATE ? us : 0;
+}
+
+static uint64_t
+report_measure_sender_client(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_measure_sender(record, REPORT_CLIENT);
+}
+
+static uint64_t
+report_measure_sender_server(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_measure_sender(record, REPORT_SERVER);
+}
+
+static void
+report_write_sending(struct report_finding *finding, const struct report_facts *facts, unsigned end, report_measure measure)
+{
+	struct report_gathered found = report_gather(finding, facts, measure, REPORT_EVENTS);
+	const char *side = end == REPORT_CLIENT ? "client" : "server";
+
+	if (found.count == 0)
+		return;
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "The %s sends slowly: %" PRIu64 " transfer%s with ", side, found.count,
+		     report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " paused for ");
+	report_write_time(finding, found.sum);
+	report_write(finding, " because the program of the %s had nothing to send, at most ", side);
+	report_write_time(finding, found.worst->pause_max_us);
+	report_write(finding, " at a time, although window and network would have taken more.");
+}
+
+void
+report_find_slow_sender_client(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_sending(finding, facts, REPORT_CLIENT, report_measure_sender_client);
+}
+
+void
+report_find_slow_sender_server(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_sending(finding, facts, REPORT_SERVER, report_measure_sender_server);
+}
