@@ -3,8 +3,6 @@
 
 sbin_PROGRAMS += netobsctl
 netobsctl_SOURCES = \
-	%D%/complete_file.c \
-	%D%/complete_file.h \
 	%D%/control_client.c \
 	%D%/control_client.h \
 	%D%/json_reader.c \
@@ -14,8 +12,6 @@ netobsctl_SOURCES = \
 	%D%/site_names.h \
 	%D%/stream.c \
 	%D%/stream.h \
-	%D%/unnamed_file.c \
-	%D%/unnamed_file.h \
 	%D%/write.c \
 	%D%/write.h \
 	%D%/write_client.c \

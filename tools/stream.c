@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/output.h"
 #include "base/output_path.h"
 #include "base/units.h"
 #include "tools/control_client.h"
@@ -218,24 +219,6 @@ files_begin(struct stream_files *files)
 	return files_fail(files, "create", files->part_name, strerror(errno));
 }
 
-static bool
-files_write(const struct stream_files *files, size_t length)
-{
-	const char *from = files->compressed;
-
-	while (length > 0) {
-		ssize_t written = write(files->fd, from, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return false;
-		from += written;
-		length -= (size_t)written;
-	}
-	return true;
-}
-
 /* Compresses bytes and writes them; `end` ends the frame.  False with a message printed. */
 static bool
 files_compress(struct stream_files *files, const char *bytes, size_t length, bool end)
@@ -249,7 +232,7 @@ files_compress(struct stream_files *files, const char *bytes, size_t length, boo
 		left = ZSTD_compressStream2(files->context, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
 		if (ZSTD_isError(left))
 			return files_fail(files, "compress", files->part_name, ZSTD_getErrorName(left));
-		if (!files_write(files, out.pos))
+		if (!output_write_all(files->fd, files->compressed, out.pos))
 			return files_fail(files, "write", files->part_name, strerror(errno));
 	} while (end ? left != 0 : in.pos < in.size);
 	return true;

@@ -31,14 +31,15 @@ struct written_capture {
 	/* If there is no capture: 0 if netobsd rejects the request, ENODATA if it has no frame, EIO on another
 	 * failure. */
 	int failure;
+	size_t reason; /* of an error of the file: where the text of the error has its reason, after the name; else 0 */
 };
 
 /* False with `error`; then there is no file, and `written->bytes` is what was received: more than `most_bytes` if
  * the capture is larger. */
 bool write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size);
 
-/* Pulls the packets of a connection into a file without a name in $TMPDIR (/tmp without it): its descriptor, which
- * children inherit, or -1 with `error` and `written->failure`. */
+/* Pulls the packets of a connection into a file without a name in $TMPDIR (/tmp without it): its descriptor, or -1
+ * with `error` and `written->failure`. */
 int write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size);
 
 /* Most bytes of the programs in text. */

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/output_path.h"
+#include "base/units.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
 #include "tools/write.h"
@@ -186,20 +187,18 @@ write_on_queue_remove_first(struct write_on_queue *queue)
 	queue->count--;
 }
 
-#define NS_PER_S UINT64_C(1000000000)
-
 /* -------------------------------------------------------------------------------------------------------- the names */
 
 static void
 write_on_name_make(char name[WRITE_ON_NAME_MAX], const struct write_on_trigger *trigger, const char *suffix)
 {
-	time_t seconds = (time_t)(trigger->ts / NS_PER_S);
+	time_t seconds = (time_t)(trigger->ts / UNITS_SECOND);
 	char when[32];
 	struct tm utc;
 
 	gmtime_r(&seconds, &utc);
 	strftime(when, sizeof when, "%Y%m%dT%H%M%S", &utc);
-	snprintf(name, WRITE_ON_NAME_MAX, "%s.%09" PRIu64 "Z-%s-%" PRIu64 ".%s", when, trigger->ts % NS_PER_S,
+	snprintf(name, WRITE_ON_NAME_MAX, "%s.%09" PRIu64 "Z-%s-%" PRIu64 ".%s", when, trigger->ts % UNITS_SECOND,
 		 trigger->name, trigger->cid, suffix);
 }
 
@@ -367,7 +366,7 @@ write_on_writer_finish(struct write_on_writer *writer, struct write_on_result *r
 	while (waitpid(writer->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	*writer = (struct write_on_writer){.fd = -1};
-	if (got == (ssize_t)sizeof *result) {
+	if (got == (ssize_t)sizeof *result && result->written.reason < sizeof result->error) {
 		result->error[sizeof result->error - 1] = '\0';
 		return;
 	}
@@ -376,9 +375,6 @@ write_on_writer_finish(struct write_on_writer *writer, struct write_on_result *r
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the run */
-
-#define NS_PER_S  UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
 
 /* More than many lines of a feed. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
@@ -392,13 +388,13 @@ write_on_writer_finish(struct write_on_writer *writer, struct write_on_result *r
 #define CHECK_TIMEOUT_S 10
 
 /* Interval at which files are counted again while the directory is full: files may be removed. */
-#define COUNT_INTERVAL_NS (2 * NS_PER_S)
+#define COUNT_INTERVAL_NS (2 * UNITS_SECOND)
 
 /* Interval between two messages with one and the same reason. */
-#define MESSAGE_INTERVAL_NS (60 * NS_PER_S)
+#define MESSAGE_INTERVAL_NS (60 * UNITS_SECOND)
 
 /* After a signal: longest time for the files of the triggers that wait. */
-#define STOP_NS (5 * NS_PER_S)
+#define STOP_NS (5 * UNITS_SECOND)
 
 /* Each trigger is counted in one of the others, unless it waits or its file is being written; then in `waiting`. */
 struct write_on_statistics {
@@ -537,10 +533,6 @@ static void
 write_on_log_failure(struct write_on *writing, const char *error, uint64_t now)
 {
 	const char *colon = strrchr(error, ':'), *reason = colon != NULL ? colon : error;
-	const char *named = strstr(error, writing->name);
-
-	if (named != NULL && strncmp(named + strlen(writing->name), ": ", 2) == 0)
-		error = named + strlen(writing->name) + 2; /* the message names the file */
 	if (strcmp(reason, writing->reason) == 0 &&
 	    (!writing->reason_over || now - writing->reason_time < MESSAGE_INTERVAL_NS))
 		return;
@@ -581,10 +573,10 @@ write_on_finish_file(struct write_on *writing)
 		writing->reason_over = true;
 	} else if (result.written.bytes > writing->most_bytes) {
 		counts->over_limit++;
-		write_on_handle_too_large(writing, result.error);
+		write_on_handle_too_large(writing, result.error + result.written.reason);
 	} else {
 		counts->failures++;
-		write_on_log_failure(writing, result.error, clock_monotonic_ns());
+		write_on_log_failure(writing, result.error + result.written.reason, clock_monotonic_ns());
 	}
 }
 
@@ -718,7 +710,7 @@ write_on_wait(struct write_on *writing, const sigset_t *unblocked)
 	if (writing->stop_time != 0 && writing->stop_time < end)
 		end = writing->stop_time;
 	end = end > now ? end - now : 0;
-	timeout = (struct timespec){.tv_sec = (time_t)(end / NS_PER_S), .tv_nsec = (long)(end % NS_PER_S)};
+	timeout = (struct timespec){.tv_sec = (time_t)(end / UNITS_SECOND), .tv_nsec = (long)(end % UNITS_SECOND)};
 	got = ppoll(ready, 2, first != NULL || writing->stop_time != 0 ? &timeout : NULL, unblocked);
 	if (write_on_print_signal != 0) {
 		write_on_print_signal = 0;
@@ -777,14 +769,16 @@ write_on_check_memory(const struct write_on *writing)
 	char error[256];
 	json_t *lines = json_read_reply(writing->socket, "status --json\n", STATUS_REPLY_MAX, error, sizeof error);
 	uint64_t memory;
-	bool none = json_read_unsigned(json_array_get(lines, 0), "flight_memory", &memory) && memory == 0;
+	bool known = json_read_unsigned(json_array_get(lines, 0), "flight_memory", &memory);
 
+	if (lines != NULL && !known)
+		client_log_error("the process listening there is not netobsd", "its status has no flight_memory");
+	else if (known && memory == 0)
+		client_log_error("no frames are kept",
+				 "start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf");
+	known = lines == NULL || (known && memory > 0);
 	json_decref(lines);
-	if (!none)
-		return true;
-	client_log_error("no frames are kept",
-			 "start netobsd with --flight-memory=SIZE, or set flight-memory in netobs.conf");
-	return false;
+	return known;
 }
 
 /* A client that may read a feed but not write captures would fail at every file. */

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,6 +22,7 @@
 #include "base/log.h"
 #include "base/log_debug.h"
 #include "base/output.h"
+#include "base/output_file.h"
 #include "base/trusted_path.h"
 #include "base/units.h"
 #include "config/options.h"
@@ -33,7 +33,6 @@
 #include "tools/report/report_detail.h"
 #include "tools/report/report_facts.h"
 #include "tools/report/report_page.h"
-#include "tools/unnamed_file.h"
 
 /* Bytes of the path of a copy. */
 #define REPORT_INPUT_PATH 32
@@ -53,7 +52,7 @@ struct report_live {
 	const char *filter; /* expression of pcap-filter(7); NULL captures all frames */
 	unsigned seconds;   /* 0: until SIGINT or SIGTERM, which end every capture */
 
-	char path[32];	  /* of the file, for this process and its children */
+	char path[32];	  /* of the file, for this process */
 	uint64_t dropped; /* frames that the kernel dropped because this program was too slow */
 	bool broken;	  /* the interface disappeared, or the file cannot grow; `message` says what happened */
 	char message[512];
@@ -150,22 +149,6 @@ report_input_read(struct report_copy *input, char piece[PIECE])
 	}
 }
 
-static bool
-report_input_write(int fd, const char *from, size_t size)
-{
-	while (size > 0) {
-		ssize_t done = write(fd, from, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return false;
-		from += done;
-		size -= (size_t)done;
-	}
-	return true;
-}
-
 /* False with a message if the copy breaks off. */
 static bool
 report_input_copy_all(struct report_copy *input, char message[REPORT_INPUT_MESSAGE])
@@ -174,7 +157,7 @@ report_input_copy_all(struct report_copy *input, char message[REPORT_INPUT_MESSA
 	ssize_t got;
 
 	while ((got = report_input_read(input, piece)) > 0) {
-		if (!report_input_write(input->to, piece, (size_t)got)) {
+		if (!output_write_all(input->to, piece, (size_t)got)) {
 			snprintf(message, REPORT_INPUT_MESSAGE, "the copy of %.200s breaks off: %s", input->name,
 				 strerror(errno));
 			return false;
@@ -204,6 +187,7 @@ report_input_copy(const char *capture, char path[REPORT_INPUT_PATH], char messag
 {
 	bool standard = strcmp(capture, "-") == 0, good = false;
 	struct report_copy input = {.name = standard ? "standard input" : capture};
+	char reason[OUTPUT_PATH_ERROR_MAX];
 
 	path[0] = '\0';
 	input.from = standard ? STDIN_FILENO : open(capture, O_RDONLY | O_CLOEXEC);
@@ -211,8 +195,10 @@ report_input_copy(const char *capture, char path[REPORT_INPUT_PATH], char messag
 		snprintf(message, REPORT_INPUT_MESSAGE, "cannot read %.200s: %s", capture, strerror(errno));
 		return false;
 	}
-	input.to = unnamed_file_open("/var/tmp", message, REPORT_INPUT_MESSAGE);
-	if (input.to >= 0) {
+	input.to = output_file_open_unnamed("/var/tmp", reason);
+	if (input.to < 0) {
+		snprintf(message, REPORT_INPUT_MESSAGE, "cannot write to %.400s", reason);
+	} else {
 		report_input_watch_signals(&input);
 		good = report_input_copy_all(&input, message);
 		report_input_end_signals(&input);
@@ -254,12 +240,15 @@ static bool __attribute__((format(printf, 2, 3))) report_live_fail(struct report
 static FILE *
 report_live_file(struct report_live *live)
 {
-	int fd = unnamed_file_open("/var/tmp", live->message, sizeof(live->message)), copy;
+	char reason[OUTPUT_PATH_ERROR_MAX];
+	int fd = output_file_open_unnamed("/var/tmp", reason), copy;
 	FILE *file;
 
-	if (fd < 0)
+	if (fd < 0) {
+		report_live_fail(live, "cannot write to %.400s", reason);
 		return NULL;
-	/* netobsd inherits the descriptor; the file of pcap_dump_close() is another one. */
+	}
+	/* The file of pcap_dump_close() is another descriptor. */
 	copy = dup(fd);
 	file = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (file == NULL)
@@ -306,15 +295,6 @@ report_live_activate(struct report_live *live, pcap_t *pcap)
 	return report_live_filter(live, pcap);
 }
 
-static long long
-report_live_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
-
 /* The file, and errno of the first frame that could not be written to it. */
 struct report_live_file {
 	pcap_dumper_t *dumper;
@@ -333,16 +313,17 @@ report_live_write(u_char *context, const struct pcap_pkthdr *header, const u_cha
 		file->error = errno;
 }
 
-/* Waits for frames, at most until `deadline`, ms, and writes them; false if the capture is at its end. */
+/* Waits for frames, at most until `deadline` on the monotonic clock, and writes them; false if the capture is at its
+ * end. */
 static bool
-report_live_step(struct report_live *live, pcap_t *pcap, struct report_live_file *file, long long deadline)
+report_live_step(struct report_live *live, pcap_t *pcap, struct report_live_file *file, uint64_t deadline)
 {
 	struct pollfd ready = {.fd = pcap_get_selectable_fd(pcap), .events = POLLIN};
-	long long wait = deadline - report_live_clock();
+	uint64_t now = clock_monotonic_ns();
 
-	if (wait <= 0 || stopped)
+	if (now >= deadline || stopped)
 		return false;
-	(void)poll(&ready, 1, wait < 1000 ? (int)wait : 1000);
+	(void)poll(&ready, 1, deadline - now < UNITS_SECOND ? (int)((deadline - now) / 1000000) + 1 : 1000);
 	if (pcap_dispatch(pcap, -1, report_live_write, (u_char *)file) < 0) {
 		live->broken = true;
 		return report_live_fail(live, "the capture of %s breaks off: %s", live->interface, pcap_geterr(pcap));
@@ -373,7 +354,8 @@ static void
 report_live_run(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper)
 {
 	struct report_live_file file = {.dumper = dumper};
-	long long deadline = live->seconds == 0 ? LLONG_MAX : report_live_clock() + 1000ll * live->seconds;
+	uint64_t seconds = live->seconds != 0 ? live->seconds : UINT32_MAX;
+	uint64_t deadline = clock_monotonic_ns() + seconds * UNITS_SECOND;
 	struct sigaction stop = {.sa_handler = report_live_stop}, before[2];
 	struct pcap_stat statistics = {0};
 
@@ -383,7 +365,7 @@ report_live_run(struct report_live *live, pcap_t *pcap, pcap_dumper_t *dumper)
 		;
 	/* Frames that have arrived but are not delivered yet. */
 	stopped = 0;
-	deadline = report_live_clock() + 2 * DELIVERY_MS;
+	deadline = clock_monotonic_ns() + 2 * DELIVERY_MS * UINT64_C(1000000);
 	while (!live->broken && report_live_step(live, pcap, &file, deadline))
 		;
 	sigaction(SIGINT, &before[0], NULL);

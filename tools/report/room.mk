@@ -3,7 +3,6 @@
 
 libexec_PROGRAMS = netobs-report
 netobs_report_SOURCES = \
-	tools/unnamed_file.c \
 	%D%/report_capture.c \
 	%D%/report_capture.h \
 	%D%/report_detail.c \
