@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "flow/tcp/tcp.h"
 #include "probes/netobs.h"
 
@@ -308,22 +309,6 @@ report_detail_watch_all(struct report_detail *detail, const struct report_record
 
 /* ---------------------------------------------------------------------------------------------------- the segments */
 
-/* An element more; NULL if out of memory. */
-static void *
-report_detail_grow(void **list, size_t *count, size_t *capacity, size_t size)
-{
-	if (*count == *capacity) {
-		size_t more = *capacity == 0 ? 1024 : 2 * *capacity;
-		void *grown = reallocarray(*list, more, size);
-
-		if (grown == NULL)
-			return NULL;
-		*list = grown;
-		*capacity = more;
-	}
-	return (char *)*list + (*count)++ * size;
-}
-
 /* The segment of a firing at end `number`.  Its window has no scale yet.  A time stamp that is far from packet time is
  * ignored, as by the observer. */
 static struct report_segment
@@ -350,12 +335,12 @@ report_detail_add(struct report_detail *detail, const struct report_segment *seg
 	struct report_segment *to;
 	struct report_detail_end *end;
 
-	to = report_detail_grow((void **)&detail->segments, &detail->segments_count, &detail->segments_capacity,
-				sizeof(*to));
-	if (to == NULL) {
+	if (!array_reserve_one((void **)&detail->segments, detail->segments_count, &detail->segments_capacity,
+			       sizeof(*to))) {
 		detail->no_memory = true;
 		return;
 	}
+	to = &detail->segments[detail->segments_count++];
 	*to = *segment;
 	end = &detail->ends[2 * segment->detail + segment->end];
 	end->before_last = end->last;
@@ -447,12 +432,12 @@ report_detail_change(struct report_detail *detail, struct firing *firing, unsign
 
 	if (detail->ends[number].changes++ >= REPORT_END_CHANGES)
 		return;
-	to = report_detail_grow((void **)&detail->changes, &detail->changes_count, &detail->changes_capacity,
-				sizeof(*to));
-	if (to == NULL) {
+	if (!array_reserve_one((void **)&detail->changes, detail->changes_count, &detail->changes_capacity,
+			       sizeof(*to))) {
 		detail->no_memory = true;
 		return;
 	}
+	to = &detail->changes[detail->changes_count++];
 	*to = (struct report_change){.time = report_pass_time(&detail->pass, firing),
 				     .detail = (uint16_t)(number / 2),
 				     .end = number % 2,

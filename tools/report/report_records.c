@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "probes/netobs.h"
 
@@ -323,16 +324,15 @@ struct report_record *
 report_records_add(struct report_records *records, const struct connrec *connection)
 {
 	struct report_record *record;
+	void *list = records->list;
 
-	if (records->count == records->capacity) {
-		size_t capacity = records->capacity == 0 ? 1024 : 2 * records->capacity;
-		struct report_record *list = reallocarray(records->list, capacity, sizeof(*list));
-
-		if (list == NULL)
-			return NULL;
-		records->list = list;
-		records->capacity = capacity;
+	if (records->count == records->most) {
+		records->left_out++;
+		return NULL;
 	}
+	if (!array_reserve_one(&list, records->count, &records->capacity, sizeof(*record)))
+		return NULL;
+	records->list = list;
 	record = &records->list[records->count];
 	memset(record, 0, sizeof(*record));
 	record->detail = -1;

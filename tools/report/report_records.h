@@ -242,13 +242,18 @@ struct report_record {
 
 struct connrec;
 
+/* Records of a report, at most: about 600 bytes each. */
+#define REPORT_RECORDS_MAX ((size_t)1 << 22)
+
 struct report_records {
 	struct report_record *list;
 	size_t count, capacity;
+	size_t most;	   /* records that are kept */
+	uint64_t left_out; /* records after those */
 	struct report_texts texts;
 };
 
-/* Adds the record of a connection; NULL if out of memory. */
+/* Adds the record of a connection; NULL if out of memory, or if it is left out. */
 struct report_record *report_records_add(struct report_records *records, const struct connrec *connection);
 void report_records_free(struct report_records *records);
 

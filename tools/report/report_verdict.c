@@ -376,6 +376,13 @@ report_quality(struct report_sentence *sentence, const struct report_capture *ca
 		report_write(sentence, "There is no packet: nothing was captured, or nothing passes the filter.");
 		return;
 	}
+	if (capture->records.left_out > 0) {
+		sentence->weight += 1000000;
+		report_write(sentence,
+			     "%sThe last %" PRIu64 " connections are left out, with what they show: a page has %zu at "
+			     "most.",
+			     report_space(sentence), capture->records.left_out, capture->records.count);
+	}
 	sentence->weight += report_truncated(sentence, capture);
 	sentence->weight += report_duplicated(sentence, capture);
 	sentence->weight += report_gaps(sentence, capture);
