@@ -466,29 +466,6 @@ stream_on_signal(int number)
 	stop_signal = number;
 }
 
-/* Only poll() is interrupted: signals are blocked otherwise. */
-static void
-stream_watch_signals(sigset_t *unblocked)
-{
-	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {.sa_handler = stream_on_signal};
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-		struct sigaction before;
-
-		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
-			continue; /* nohup(1) */
-		(void)sigaction(numbers[i], &action, NULL);
-		sigaddset(&blocked, numbers[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, unblocked);
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		sigdelset(unblocked, numbers[i]);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 /* -------------------------------------------------------------------------------------------------------- the lines */
 
 /* Writes all, waiting for the reader; a signal ends the wait. */
@@ -721,7 +698,7 @@ stream_run(const char *path, char *const names[], int count, const struct stream
 	if (reader.buffer == NULL || reader.cleaned == NULL) {
 		client_log_error("out of memory", NULL);
 	} else {
-		stream_watch_signals(&unblocked);
+		client_watch_signals(stream_on_signal, 0, &unblocked);
 		reader.fd = client_open_stream(path, request);
 	}
 	if (reader.fd >= 0) {

@@ -445,29 +445,6 @@ write_on_on_signal(int number)
 		write_on_stop_signals++;
 }
 
-/* Only ppoll() is interrupted: signals are blocked otherwise. */
-static void
-write_on_watch_signals(sigset_t *unblocked)
-{
-	const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-	const struct sigaction action = {.sa_handler = write_on_on_signal};
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-		struct sigaction before;
-
-		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
-			continue; /* nohup(1) */
-		(void)sigaction(numbers[i], &action, NULL);
-		sigaddset(&blocked, numbers[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, unblocked);
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		sigdelset(unblocked, numbers[i]);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 static void
 write_on_print_statistics(const struct write_on *writing)
 {
@@ -819,7 +796,7 @@ write_on_run_settings(struct write_on *writing, const char *names)
 
 	if (status != EXIT_SUCCESS)
 		return status;
-	write_on_watch_signals(&unblocked);
+	client_watch_signals(write_on_on_signal, SIGUSR1, &unblocked);
 	status = EXIT_FAILURE;
 	if (!write_on_check_memory(writing) || !write_on_check_permission(writing)) {
 		status = WRITE_ON_USELESS;

@@ -96,7 +96,7 @@ record_output_prepare_sort(struct record_output *output)
 	settings.spill_fd = output->spill_fd;
 	output->sort = record_sort_new(&settings);
 	if (output->sort == NULL)
-		log_error("out of memory");
+		log_out_of_memory();
 	return output->sort != NULL;
 }
 
@@ -122,7 +122,7 @@ record_output_open(const struct config *config)
 	struct record_output *output = calloc(1, sizeof *output);
 
 	if (output == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	output->config = config;
@@ -131,7 +131,7 @@ record_output_open(const struct config *config)
 	output->spill_fd = -1;
 	pthread_mutex_init(&output->mutex, NULL);
 	if (!record_output_prepare_lines(output))
-		log_error("out of memory");
+		log_out_of_memory();
 	else if (record_output_open_file(output) && record_output_prepare_sort(output))
 		return output;
 	record_output_free(output);

@@ -57,7 +57,7 @@ excerpt_file_open(const char *path, const struct config *config)
 	}
 	file = malloc(sizeof *file);
 	if (file == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	memset(file, 0, offsetof(struct excerpt_file, buffer));

@@ -31,13 +31,6 @@ excerpts_fail(struct excerpts *excerpts, int error)
 
 /* --------------------------------------------------------------------------------------------------------- opening */
 
-static bool
-excerpts_log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}
-
 static struct excerpts *
 excerpts_new(const struct config *config)
 {
@@ -48,7 +41,7 @@ excerpts_new(const struct config *config)
 		count++;
 	excerpts = calloc(1, sizeof *excerpts + count * sizeof excerpts->excerpts[0]);
 	if (excerpts == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	excerpts->config = config;
@@ -92,7 +85,7 @@ excerpts_open_one(struct excerpts *excerpts, size_t number)
 		excerpt->path = STANDARD_OUTPUT;
 	excerpt->name = strndup(option, length);
 	if (excerpt->name == NULL)
-		return excerpts_log_out_of_memory();
+		return log_out_of_memory();
 	if (excerpts_use_path(excerpts, number, excerpt->path)) {
 		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
 		return false;
@@ -125,7 +118,7 @@ excerpts_open(const struct config *config)
 
 	for (size_t i = 0; good && i < excerpts->count; i++)
 		good = excerpts_open_one(excerpts, i);
-	good = good && ((excerpts->waiting = excerpt_waiting_new()) != NULL || excerpts_log_out_of_memory());
+	good = good && ((excerpts->waiting = excerpt_waiting_new()) != NULL || log_out_of_memory());
 	if (good && (!excerpts->twice || excerpts_open_spools(excerpts)))
 		return excerpts;
 	excerpts_free(excerpts);
@@ -271,7 +264,7 @@ excerpts_listen(struct excerpts *excerpts, struct observer *observer)
 	if (!excerpts->twice)
 		return excerpts_make_ring(excerpts, observer, flows, seed);
 	excerpts->first_pass = excerpt_first_pass_new(excerpts, observer, flows, seed);
-	return excerpts->first_pass != NULL || excerpts_log_out_of_memory();
+	return excerpts->first_pass != NULL || log_out_of_memory();
 }
 
 bool

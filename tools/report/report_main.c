@@ -23,11 +23,9 @@
 #include "base/log_debug.h"
 #include "base/output.h"
 #include "base/output_file.h"
-#include "base/trusted_path.h"
 #include "base/units.h"
 #include "config/options.h"
 #include "confine/descriptors.h"
-#include "confine/privileges.h"
 #include "formulas/match/filter_text.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
@@ -669,15 +667,13 @@ report_make(struct report_request *request, struct config *config, struct report
 int
 main(int argc, char **argv)
 {
-	static char name[] = "netobs-report"; /* in messages, whatever the file is called */
+	static char name[] = "netobs-report";
 	struct report_request request = {0};
 	struct report_capture *capture = calloc(1, sizeof(*capture));
 	struct config config;
 	int status;
 
-	program_invocation_short_name = name;
-	descriptors_occupy_standard();
-	trusted_path_require(privileges_are_held(), geteuid());
+	descriptors_begin_program(name);
 	if (capture == NULL)
 		report_die("out of memory", "");
 	report_parse(&request, argc, argv);

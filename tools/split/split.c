@@ -63,7 +63,7 @@ split_set_filter(struct config *config, const char *text)
 {
 	config->filter = options_strdup(config, text);
 	if (config->filter == NULL)
-		log_error("out of memory");
+		log_out_of_memory();
 	return config->filter != NULL;
 }
 
@@ -107,10 +107,8 @@ split_parse(int argc, char **argv, struct split_request *request)
 	int option, index = 0;
 
 	*request = (struct split_request){0};
-	if (!config_set_defaults(&request->config)) {
-		log_error("out of memory");
-		return false;
-	}
+	if (!config_set_defaults(&request->config))
+		return log_out_of_memory();
 	opterr = 0;
 	optind = 0; /* restart getopt, also for a second parse */
 	while ((option = getopt_long(argc, argv, "n:w:f:r:", split_options, &index)) != -1)
@@ -150,13 +148,6 @@ struct split_child {
 	bool failed;
 };
 
-static bool
-split_log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}
-
 /* ------------------------------------------------------------------------------------------------------ the frames */
 
 static void
@@ -186,7 +177,7 @@ split_join_frame(void *context, const struct frame *frame, uint64_t now)
 				  "part of the capture at a time",
 				  SPLIT_GROUPS_KEYS_MAX);
 		else
-			split_log_out_of_memory();
+			log_out_of_memory();
 		split_fail(child);
 		return;
 	}
@@ -266,7 +257,7 @@ split_open(struct split_child *child)
 {
 	child->groups = split_groups_new();
 	if (child->groups == NULL)
-		return split_log_out_of_memory();
+		return log_out_of_memory();
 	child->loop = loop_new();
 	if (child->loop == NULL || !split_watch_signals(child) || !split_check_inputs(child))
 		return false;
@@ -323,7 +314,7 @@ static bool
 split_make_dissector(struct split_child *child, bool first)
 {
 	child->dissector = split_dissector_new(first);
-	return child->dissector != NULL || split_log_out_of_memory();
+	return child->dissector != NULL || log_out_of_memory();
 }
 
 static enum input_result
@@ -469,7 +460,7 @@ split_run(const struct split_request *request)
 		return INPUT_FAILED;
 	child.report = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (child.report == MAP_FAILED) {
-		split_log_out_of_memory();
+		log_out_of_memory();
 		return INPUT_FAILED;
 	}
 	split_block_signals(&signals); /* no signal may end this process while there are unfinished files */
