@@ -31,7 +31,7 @@ def unknown_kinds(data):
 
 def hostile_filter(data):
     """A filter, each character of which is a byte."""
-    data["filter"] = "tcp port 80 or <b>\u202e".encode().decode("latin-1")
+    data["filter"] = "tcp port 80 or <b>\u202e"
 
 
 def many_days(data):

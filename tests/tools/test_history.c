@@ -19,7 +19,7 @@
 #include "probes/firing.h"
 #include "probes/names.h"
 #include "probes/netobs.h"
-#include "tools/history/history_ladder.h"
+#include "tools/history/history.h"
 
 #define LOCAL	    "10.0.0.1", 1000
 #define REMOTE	    "2001:db8::1", 80

@@ -5,10 +5,8 @@ if HAVE_FUSE
 bin_PROGRAMS = netobs-connfs
 endif
 netobs_connfs_SOURCES = \
-	tools/complete_file.c \
 	tools/control_client.c \
 	tools/json_reader.c \
-	tools/unnamed_file.c \
 	tools/write_client.c \
 	tools/connections/connection_list.c \
 	%D%/connfs.c \

@@ -267,7 +267,7 @@ report_find_rejected(struct report_finding *finding, const struct report_facts *
 	finding->cost_us = found.count * REPORT_FAILURE_US;
 	report_write(finding, "%" PRIu64 " attempt%s to connect to ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " %s rejected with an ICMP error: \\\"%s\\\", sent by ", found.count == 1 ? "was" : "were",
+	report_write(finding, " %s rejected with an ICMP error: \"%s\", sent by ", found.count == 1 ? "was" : "were",
 		     report_rejection_words(&found.worst->rejection));
 	report_write_sender(finding, &found.worst->rejection);
 	report_write(finding, "%s.", report_rejection_is_filter(&found.worst->rejection) ?

@@ -116,7 +116,7 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 		     worst->silence.repeats);
 	report_write_time(finding, worst->silence.us);
 	if (rejection->version != 0) {
-		report_write(finding, "; an ICMP error says \\\"%s\\\", sent by ", report_rejection_words(rejection));
+		report_write(finding, "; an ICMP error says \"%s\", sent by ", report_rejection_words(rejection));
 		report_write_sender(finding, rejection);
 	} else if (report_idle_before(worst) != 0) {
 		report_write(finding, ", after it was idle for ");

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "probes/names.h"
 #include "probes/netobs.h"
 #include "tools/report/report_records.h"
@@ -41,16 +40,19 @@ report_failure_place(struct report_failures *failures, const struct report_failu
 	return NULL;
 }
 
-/* A text as JSON, kept; NULL if out of memory. */
+/* The beginning of a text, kept; "" if out of memory. */
 static const char *
-report_keep_json(struct report_texts *texts, const char *text)
+report_keep_beginning(struct report_texts *texts, const char *text)
 {
-	char bytes[KEPT_BYTES * JSON_BYTE_MAX + 1];
+	char bytes[KEPT_BYTES + 1];
 	size_t length = strlen(text);
-	char *end = put_json_text(bytes, text, length < KEPT_BYTES ? length : KEPT_BYTES);
+	const char *kept;
 
-	*end = '\0';
-	return report_texts_keep(texts, bytes);
+	length = length < KEPT_BYTES ? length : KEPT_BYTES;
+	memcpy(bytes, text, length);
+	bytes[length] = '\0';
+	kept = report_texts_keep(texts, bytes);
+	return kept != NULL ? kept : "";
 }
 
 /* Counts a failure of the connection `of`; NULL if there is no place. */
@@ -101,8 +103,8 @@ report_failures_take_http(struct report_failures *failures, struct report_texts 
 	if (failure->count > 1)
 		return;
 	snprintf(text, sizeof text, "%u", rq->rq_status);
-	failure->text = report_keep_json(texts, text);
-	failure->name = report_keep_json(texts, rq->rq_uri);
+	failure->text = report_keep_beginning(texts, text);
+	failure->name = report_keep_beginning(texts, rq->rq_uri);
 }
 
 static void
@@ -134,8 +136,8 @@ report_failures_take_dns(struct report_failures *failures, struct report_texts *
 		report_failure_add_example(failure, of->ci_cid, packet);
 		if (failure->count > 1)
 			continue;
-		failure->text = report_keep_json(texts, dns->dns_rcodestr);
-		failure->name = report_keep_json(texts, dns->dns_qname);
+		failure->text = report_keep_beginning(texts, dns->dns_rcodestr);
+		failure->name = report_keep_beginning(texts, dns->dns_qname);
 	}
 }
 
@@ -164,8 +166,8 @@ report_failures_take_tls(struct report_failures *failures, struct report_texts *
 	failure->certificate = report_is_certificate_alert(tls->tls_alert_description);
 	if (failure->count > 1)
 		return;
-	failure->text = report_keep_json(texts, tls->tls_alertstr[0] != '\0' ? tls->tls_alertstr : "that is encrypted");
-	failure->name = report_keep_json(texts, tls->tls_sni);
+	failure->text = report_keep_beginning(texts, tls->tls_alertstr[0] != '\0' ? tls->tls_alertstr : "that is encrypted");
+	failure->name = report_keep_beginning(texts, tls->tls_sni);
 }
 
 /* An ICMP error about a datagram of UDP. */
@@ -190,10 +192,10 @@ report_failures_take_icmp(struct report_failures *failures, struct report_texts 
 	if (firing->flow != NULL)
 		report_failure_add_example(failure, firing_cid(firing), packet);
 	if (failure->count == 1)
-		failure->text = report_keep_json(texts, icmp_error_words(icmp->icmp_version, icmp->icmp_type, icmp->icmp_code));
+		failure->text = report_keep_beginning(texts, icmp_error_words(icmp->icmp_version, icmp->icmp_type, icmp->icmp_code));
 }
 
-bool
+void
 report_failures_take(struct report_failures *failures, struct report_texts *texts, struct firing *firing, uint64_t packet)
 {
 	switch (firing->probe) {
@@ -213,5 +215,4 @@ report_failures_take(struct report_failures *failures, struct report_texts *text
 	default:
 		break;
 	}
-	return true;
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "probes/firing.h"
-#include "tools/report/report_texts.h"
+#include "tools/report/report_records.h"
 
 /* Kinds, codes and servers that are told apart: a power of two.  What finds no place is counted in `dropped`. */
 #define REPORT_FAILURES 1024u
@@ -35,8 +35,8 @@ struct report_failure {
 	const char *server; /* address; kept text */
 	uint16_t port;
 	uint64_t count, sum_us, max_us; /* times: of answers that were slow */
-	const char *text; /* code in words; JSON, kept */
-	const char *name; /* what was asked for, the first time; JSON, kept */
+	const char *text; /* code in words */
+	const char *name; /* what was asked for, the first time: hostile bytes */
 	bool by_client;	  /* the client has sent the alert */
 	bool certificate; /* the alert is about a certificate */
 	bool closed;	  /* the error says that no program has the port */
@@ -51,9 +51,9 @@ struct report_failures {
 	uint64_t dropped;
 };
 
-/* Takes what fires: http-request-done, dns-response, tls-alert, and icmp-receive about UDP; `packet`: number of the frame.
- * False if out of memory. */
-bool report_failures_take(struct report_failures *failures, struct report_texts *texts, struct firing *firing,
+/* Takes what fires: http-request-done, dns-query, dns-response, tls-alert, and icmp-receive about UDP; `packet`: number of
+ * the frame. */
+void report_failures_take(struct report_failures *failures, struct report_texts *texts, struct firing *firing,
 			  uint64_t packet);
 
 #endif

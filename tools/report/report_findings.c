@@ -203,11 +203,30 @@ report_service_compare(const void *a, const void *b)
 static void
 report_service_add(struct report_service *service, const struct report_record *record)
 {
-	service->address = record->ends[REPORT_SERVER].address;
-	service->port = record->ends[REPORT_SERVER].port;
+	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+	struct report_waits *sum = &service->waits;
+	const struct report_waits *w = &record->waits;
+
+	service->address = server->address;
+	service->port = server->port;
 	service->protocol = record->protocol;
 	service->connections++;
 	service->opened += record->handshake_us >= 0;
+	service->failed += record->reason >= REPORT_RESET_CLIENT && record->reason <= REPORT_NO_ANSWER;
+	service->exchanges += record->exchanges;
+	service->bytes += client->bytes + server->bytes;
+	service->resent += client->resent + server->resent;
+	sum->connect += w->connect;
+	sum->path += w->path;
+	sum->network += w->network;
+	sum->closing += w->closing;
+	sum->unknown += w->unknown;
+	for (unsigned e = 0; e < REPORT_ENDS; e++) {
+		sum->program[e] += w->program[e];
+		sum->sending[e] += w->sending[e];
+		sum->window[e] += w->window[e];
+		sum->lost[e] += w->lost[e];
+	}
 }
 
 /* Addresses are kept once, so that equal ones are the same pointer. */
@@ -251,24 +270,56 @@ report_finding_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-bool
-report_findings_make(struct report_finding *findings, struct report_capture *capture)
+/* qsort(): services in the order of the table. */
+static int
+report_service_order(const void *a, const void *b)
 {
+	const struct report_service *x = a, *y = b;
+	uint64_t p = x->waits.program[REPORT_SERVER] + x->waits.lost[0] + x->waits.lost[1];
+	uint64_t q = y->waits.program[REPORT_SERVER] + y->waits.lost[0] + y->waits.lost[1];
+
+	if (x->failed != y->failed)
+		return x->failed > y->failed ? -1 : 1;
+	if (p != q)
+		return p > q ? -1 : 1;
+	if (x->connections != y->connections)
+		return x->connections > y->connections ? -1 : 1;
+	return strcmp(x->address, y->address) != 0 ? strcmp(x->address, y->address) : x->port - y->port;
+}
+
+struct report_findings *
+report_findings_make(struct report_capture *capture)
+{
+	struct report_findings *findings = calloc(1, sizeof(*findings));
 	uint32_t gatherings = 0;
 	struct report_facts facts = {
 	    .capture = capture, .gatherings = &gatherings, .list = capture->records.list, .count = capture->records.count};
-	bool made = report_services_find(&facts, capture->records.list);
+	bool made = findings != NULL && report_services_find(&facts, capture->records.list);
 
-	memset(findings, 0, REPORT_FINDINGS * sizeof(*findings));
 	for (size_t i = 0; made && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		findings[i].kind = kinds[i].kind;
-		findings[i].side = kinds[i].side;
-		findings[i].order = i;
-		kinds[i].find(&findings[i], &facts);
+		findings->list[i].kind = kinds[i].kind;
+		findings->list[i].side = kinds[i].side;
+		findings->list[i].order = i;
+		kinds[i].find(&findings->list[i], &facts);
 	}
-	qsort(findings, REPORT_FINDINGS, sizeof(*findings), report_finding_compare);
-	free(facts.services);
 	free(facts.roles);
 	free(facts.last_seen);
-	return made;
+	if (!made) {
+		free(facts.services);
+		free(findings);
+		return NULL;
+	}
+	qsort(findings->list, REPORT_FINDINGS, sizeof(findings->list[0]), report_finding_compare);
+	qsort(facts.services, facts.services_count, sizeof(*facts.services), report_service_order);
+	findings->services = facts.services;
+	findings->services_count = facts.services_count;
+	return findings;
+}
+
+void
+report_findings_free(struct report_findings *findings)
+{
+	if (findings != NULL)
+		free(findings->services);
+	free(findings);
 }

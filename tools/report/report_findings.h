@@ -29,7 +29,7 @@ struct report_finding {
 	uint64_t count, of; /* connections or requests that it is about, of how many; `of` 0: unknown */
 	bool harmless;	    /* it costs nobody anything, and stands last */
 	size_t order;
-	char text[1024]; /* JSON without quotes */
+	char text[1024]; /* may have bytes of the capture */
 	struct report_evidence evidence[REPORT_EVIDENCE];
 	size_t evidence_count;
 };
@@ -41,7 +41,17 @@ struct report_service {
 	uint8_t protocol;
 	uint64_t connections;
 	uint64_t opened;  /* with a complete handshake */
-	uint64_t clients; /* addresses; those next to each other in the order of the records count once */
+	uint64_t failed; /* connections that did not come about, or were reset */
+	uint64_t exchanges, bytes, resent;
+	struct report_waits waits; /* sums */
+};
+
+/* The findings, most cost first, those without a text not to be shown; and the services, those with most connections
+ * that failed first, then by the time that was waited. */
+struct report_findings {
+	struct report_finding list[REPORT_FINDINGS];
+	struct report_service *services;
+	size_t services_count;
 };
 
 /* What findings are made of. */
@@ -63,8 +73,9 @@ enum report_role {
 	REPORT_ROLE_FLOOD,
 };
 
-/* Makes the findings, most cost first; those without a text are not shown.  False if out of memory. */
-bool report_findings_make(struct report_finding *findings, struct report_capture *capture);
+/* Makes the findings; NULL if out of memory. */
+struct report_findings *report_findings_make(struct report_capture *capture);
+void report_findings_free(struct report_findings *findings);
 
 /* ------------------------------------------------------------------------- for the files that look for findings */
 

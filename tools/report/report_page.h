@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The page: its head with the policy, the data as one block of JSON, the style and the script. */
-#ifndef NETOBS_REPORT_PAGE_H
-#define NETOBS_REPORT_PAGE_H
+#ifndef NETOBS_TOOLS_REPORT_REPORT_PAGE_H
+#define NETOBS_TOOLS_REPORT_REPORT_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"
+#include "tools/report/report_findings.h"
 
 /* Rows of the table of connections, at most: the size of the page depends on them. */
 #define REPORT_ROWS 20000u
@@ -21,7 +22,7 @@ struct report_input {
 };
 
 /* Writes the page; false if out of memory or if the file cannot be written. */
-bool report_page_write(FILE *file, struct report_capture *capture, const struct report_detail *detail,
-		       const struct report_input *input);
+bool report_page_write(FILE *file, const struct report_capture *capture, const struct report_findings *findings,
+		       const struct report_detail *detail, const struct report_input *input);
 
 #endif

@@ -205,7 +205,7 @@ report_find_udp_unreachable(struct report_finding *finding, const struct report_
 	if (told.most == NULL)
 		return;
 	report_set_told(finding, facts, &told, REPORT_FAILURE_US / 2);
-	report_write(finding, "Unreachable: %" PRIu64 " UDP datagram%s to %s port %u got an ICMP error, \\\"%s\\\"%s.", told.count,
+	report_write(finding, "Unreachable: %" PRIu64 " UDP datagram%s to %s port %u got an ICMP error, \"%s\"%s.", told.count,
 		     report_plural(told.count), told.most->server, told.most->port, told.most->text,
 		     told.most->closed ? ": nothing listens there" : "");
 }

@@ -3,28 +3,19 @@
 
 libexec_PROGRAMS = netobs-report
 netobs_report_SOURCES = \
-	tools/unnamed_file.c \
 	%D%/report_attempts.c \
 	%D%/report_capture.c \
 	%D%/report_capture.h \
 	%D%/report_detail.c \
 	%D%/report_detail.h \
 	%D%/report_endings.c \
-	%D%/report_ends.c \
-	%D%/report_ends.h \
-	%D%/report_exchanges.c \
-	%D%/report_exchanges.h \
+	%D%/report_facts.c \
+	%D%/report_facts.h \
 	%D%/report_failures.c \
 	%D%/report_failures.h \
 	%D%/report_findings.c \
 	%D%/report_findings.h \
-	%D%/report_input.c \
-	%D%/report_input.h \
-	%D%/report_live.c \
-	%D%/report_live.h \
 	%D%/report_main.c \
-	%D%/report_overview.c \
-	%D%/report_overview.h \
 	%D%/report_page.c \
 	%D%/report_page.h \
 	%D%/report_pass.c \
@@ -33,10 +24,8 @@ netobs_report_SOURCES = \
 	%D%/report_quality.c \
 	%D%/report_records.c \
 	%D%/report_records.h \
-	%D%/report_talkers.c \
-	%D%/report_talkers.h \
-	%D%/report_texts.c \
-	%D%/report_texts.h \
+	%D%/report_summary.c \
+	%D%/report_summary.h \
 	%D%/report_volume.c \
 	%D%/report_volume.h \
 	%D%/report_waiting.c

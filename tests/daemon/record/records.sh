@@ -206,7 +206,7 @@ interrupt() {
 	child=$!
 	exec 8>"$tmp/feed"
 	cat "$home" >&8
-	wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
+	wait_for test -e "$tmp/dir/.x.netobs-part"
 	wait_for begun "$child"
 }
 interrupt --records="$tmp/dir/x"
@@ -227,7 +227,7 @@ exec 8>&-
 rm "$tmp/feed"
 
 interrupt --records="$tmp/dir/x"
-temporary=$(cd "$tmp/dir" && echo x.*.0.tmp)
+temporary=.x.netobs-part
 rm "$tmp/dir/$temporary"
 ln -s a.jsonl "$tmp/dir/$temporary"
 exec 8>&-
