@@ -709,7 +709,8 @@ struct connrec {
 	netobs_i64 cr_server_rtt_max_us;   /* largest, us; -1 no sample */
 	netobs_i64 cr_server_rtt_loaded_us;/* mean under load, us; -1 no sample */
 	netobs_u64 cr_server_busy_us;      /* data of the server was outstanding, us */
-	netobs_i64 cr_answer_min_us;       /* smallest time of the server before an answer, us; -1 none */
+	netobs_i64 cr_server_min_us;       /* shortest time that the server took for an answer, us; -1 none */
+	netobs_i64 cr_server_max_us;       /* longest time that the server took for an answer, us; -1 none */
 	netobs_u64 cr_pause_max_us;        /* longest pause of an end in a transfer, us */
 	netobs_u64 cr_turns;               /* changes of direction between client and server */
 	netobs_u64 cr_slow_answers;        /* answers for which the server took 500 ms or more */

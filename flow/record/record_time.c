@@ -119,13 +119,22 @@ time_take_connect(struct flow_time *time, const struct time_packet *p)
 		time->bits &= (uint16_t)~TIME_CONNECT;
 }
 
+/* A TCP acknowledges within 500 ms (RFC 9293 section 3.8.6.3).  If a request was sent again and a later answer is the
+ * first segment since then, that copy was lost, too, or what the server sent before. */
+static bool
+time_answer_was_lost(const struct flow_time *time, unsigned sender)
+{
+	return (time->bits & TIME_RESENT) != 0 && time_has_turn(time, 1 - sender) &&
+	       time->pending_us > time_round_trip_us(time, sender) + 500000ull;
+}
+
 /* Fresh payload. */
 static void
 time_end_with_payload(struct flow_time *time, const struct time_packet *p)
 {
 	uint64_t pause_us = time->us[WAIT_SENDING + p->sender], answer_us = time->us[WAIT_PROGRAM + p->sender];
 
-	if ((time->bits & TIME_MIDSTREAM) != 0 || p->ambiguous || (p->from != NULL && p->to->segments_sent == 0)) {
+	if ((time->bits & TIME_MIDSTREAM) != 0 || p->ambiguous || time_answer_was_lost(time, p->sender) || (p->from != NULL && p->to->segments_sent == 0)) {
 		time_give(time->us, &time->pending_us, WAIT_UNKNOWN, UINT64_MAX);
 	} else if (time_has_turn(time, p->sender)) {
 		time_give_transfer(time, time->us, &time->pending_us, p->sender);
@@ -139,6 +148,8 @@ time_end_with_payload(struct flow_time *time, const struct time_packet *p)
 			time->slow_answers += answer_us >= SLOW_ANSWER_US;
 			if (answer_us < time->answer_min_us)
 				time->answer_min_us = time_saturate(answer_us);
+			if (answer_us > time->answer_max_us)
+				time->answer_max_us = time_saturate(answer_us);
 		}
 	}
 }
@@ -303,6 +314,10 @@ time_take_packet(struct flow_time *time, const struct time_packet *p)
 	time_take_close(time, p);
 	if (p->fresh != 0)
 		time_take_turn(time, p->sender);
+	if (p->resent && time_has_turn(time, p->sender))
+		time->bits |= TIME_RESENT;
+	else if (!time_has_turn(time, p->sender) || p->fresh != 0)
+		time->bits &= (uint16_t)~TIME_RESENT;
 	if (p->resent && p->fresh != 0)
 		time->missing_resent[p->sender]++;
 	if (p->from != NULL)

@@ -242,7 +242,8 @@ record_set_time(struct connrec *info, const struct recorded_connection *of, unsi
 	info->cr_server_rtt_max_us = to_server.max_us;
 	info->cr_server_rtt_loaded_us = to_server.loaded_us;
 	info->cr_server_busy_us = time->busy_us[server];
-	info->cr_answer_min_us = record_known_us(time->answer_min_us);
+	info->cr_server_min_us = record_known_us(time->answer_min_us);
+	info->cr_server_max_us = time->answer_min_us != UINT32_MAX ? (netobs_i64)time->answer_max_us : -1;
 	info->cr_pause_max_us = time->pause_max_us;
 	info->cr_turns = time->turns;
 	info->cr_slow_answers = time->slow_answers;

@@ -186,8 +186,9 @@ report_find_backlog(struct report_finding *finding, const struct report_facts *f
 	finding->cost_us = found.count * REPORT_FAILURE_US;
 	report_write(finding, "The accept queue of ");
 	report_write_where(finding, &found);
-	report_write(finding, " is full: %" PRIu64 " of %" PRIu64 " connections were not taken, though others were; its "
-		     "program does not accept them fast enough, or its backlog is too small.", found.count, finding->of);
+	report_write(finding, " is full: %" PRIu64 " of %" PRIu64 " connections were not taken%s; its program does not accept "
+		     "them fast enough, or its backlog is too small.", found.count, finding->of,
+		     report_service_of(facts, found.worst)->opened > 0 ? ", though others were" : "");
 }
 
 static uint64_t
@@ -357,4 +358,34 @@ report_find_lost_attempts(struct report_finding *finding, const struct report_fa
 	report_write_time(finding, found.sum);
 	report_write(finding, "; the loss is on the way to the %s%s.", syn >= syn_ack ? "server" : "client",
 		     syn >= syn_ack ? ", or its accept queue was full" : "");
+}
+
+/* A handshake that is slow although nothing of it was sent again, and the distance is short. */
+static uint64_t
+report_measure_slow_handshake(const struct report_facts *facts, const struct report_record *record)
+{
+	int64_t rtt = record->rtt_us[REPORT_CLIENT] + record->rtt_us[REPORT_SERVER];
+
+	(void)facts;
+	return record->protocol == IPPROTO_TCP && record->handshake_us >= REPORT_SLOW_HANDSHAKE_US && record->resent_syn == 0 &&
+			       !report_loses_acks(record, REPORT_CLIENT) && 2 * rtt <= record->handshake_us ? (uint64_t)record->handshake_us : 0;
+}
+
+void
+report_find_slow_handshake(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_slow_handshake, REPORT_OPENED);
+	bool client;
+
+	if (found.count == 0)
+		return;
+	client = found.worst->delay == REPORT_LATE_ACK;
+	finding->side = client ? "client" : "server";
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "Slow handshakes: on %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " the %s came late, at most after ", client ? "ACK of the client" : "SYN,ACK of the server");
+	report_write_time(finding, found.max);
+	report_write(finding, ", though round trips are shorter later.");
 }

@@ -121,7 +121,7 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 	} else if (report_idle_before(worst) != 0) {
 		report_write(finding, ", after it was idle for ");
 		report_write_time(finding, report_idle_before(worst));
-		report_write(finding, ": a NAT or firewall between has probably forgotten the connection");
+		report_write(finding, ": a NAT or firewall between has perhaps forgotten the connection");
 	}
 	report_write(finding, ".");
 }
@@ -133,7 +133,8 @@ static uint64_t
 report_measure_unanswered(const struct report_facts *facts, const struct report_record *record)
 {
 	(void)facts;
-	return record->open_request.packet != 0 ? 1 + record->open_request.us : 0;
+	return record->open_request.packet != 0 && record->ends[REPORT_SERVER].zero_windows == 0 ?
+		       1 + record->open_request.us : 0;
 }
 
 void

@@ -42,6 +42,7 @@ static const struct {
     {"lost-client", "network", report_find_lost_client},
     {"lost-server", "network", report_find_lost_server},
     {"lost-attempts", "network", report_find_lost_attempts},
+    {"slow-handshake", "server", report_find_slow_handshake},
     {"slow-reader-client", "client", report_find_slow_reader_client},
     {"slow-reader-server", "server", report_find_slow_reader_server},
     {"slow-sender-server", "server", report_find_slow_sender_server},

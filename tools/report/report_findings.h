@@ -116,6 +116,9 @@ bool report_rejection_is_filter(const struct report_rejection *rejection);
 /* Whether only large segments of a connection are lost. */
 bool report_is_mtu(const struct report_record *record);
 
+/* Whether an end that sends little but ACKs loses many of them on the way to the capture. */
+bool report_loses_acks(const struct report_record *record, unsigned end);
+
 /* Makes a packet the evidence, unless the number of its frame is 0. */
 void report_set_packet(struct report_evidence *evidence, uint64_t frame);
 
@@ -129,7 +132,7 @@ report_service_of(const struct report_facts *facts, const struct report_record *
 
 /* report_attempts.c: connections that do not come about. */
 report_find report_find_scan, report_find_flood, report_find_no_answer, report_find_backlog, report_find_half_open,
-    report_find_rejected, report_find_refused, report_find_lost_attempts;
+    report_find_rejected, report_find_refused, report_find_lost_attempts, report_find_slow_handshake;
 
 /* report_waiting.c: where time goes. */
 report_find report_find_slow_server, report_find_distance, report_find_chatty, report_find_lost_client,

@@ -299,7 +299,8 @@ report_record_waits(struct report_record *record, const struct connrec *c)
 	record->lost_before[REPORT_SERVER] = c->cr_server_lost_before;
 	record->rtt_us[REPORT_CLIENT] = c->cr_client_rtt_min_us;
 	record->rtt_us[REPORT_SERVER] = c->cr_server_rtt_min_us;
-	record->answer_min_us = c->cr_answer_min_us;
+	record->server_min_us = c->cr_server_min_us;
+	record->server_max_us = c->cr_server_max_us;
 	record->unanswered_us = c->cr_unanswered_us;
 	record->closed_by = c->cr_closed_by[0] == '\0' ? -1 : c->cr_closed_by[0] == 'c' ? REPORT_CLIENT : REPORT_SERVER;
 	record->cut = c->cr_cut != 0;

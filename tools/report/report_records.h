@@ -231,7 +231,7 @@ struct report_record {
 	uint64_t turns, slow_answers, pause_max_us;
 	uint64_t lost_before[REPORT_ENDS]; /* segments of each end that were lost before the capture */
 	int64_t rtt_us[REPORT_ENDS];	   /* smallest round trip between the capture and each end; -1 unknown */
-	int64_t answer_min_us, unanswered_us;
+	int64_t server_min_us, server_max_us, unanswered_us;
 	int8_t closed_by;		   /* the end that has sent the first FIN or RST; -1 none */
 	bool cut;			   /* the other end has sent more data after that */
 	bool close_wait[REPORT_ENDS];	   /* its last state */

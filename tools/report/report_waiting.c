@@ -36,10 +36,10 @@ report_is_tcp(const struct report_record *record)
 static bool
 report_is_long_poll(const struct report_record *record)
 {
-	int64_t longest = record->answer_max_us, spread = longest - record->answer_min_us;
+	int64_t longest = record->server_max_us, spread = longest - record->server_min_us;
 
 	return record->exchanges >= POLL_ANSWERS && record->slow_answers == record->exchanges &&
-	       record->answer_min_us >= POLL_MIN_US && spread <= longest / 50 &&
+	       record->server_min_us >= POLL_MIN_US && spread <= longest / 50 &&
 	       record->waits.program[REPORT_CLIENT] <= 20000 * record->exchanges &&
 	       record->ends[REPORT_SERVER].bytes <= POLL_BYTES * record->exchanges;
 }
@@ -63,6 +63,8 @@ static uint64_t
 report_measure_slow_server(const struct report_facts *facts, const struct report_record *record)
 {
 	(void)facts;
+	if (record->missing != 0) /* an answer may be what the capture lacks */
+		return 0;
 	if (record->greeting_us != 0 && record->slow_answers == 0)
 		return record->greeting_us;
 	return record->slow_answers != 0 && !report_is_dns(record) && !report_is_long_poll(record) &&
@@ -85,8 +87,10 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 			continue;
 		slow += record->slow_answers != 0 ? record->slow_answers : 1;
 		answers += record->exchanges;
-		if (record->answer_max_us > (int64_t)longest)
-			longest = (uint64_t)record->answer_max_us;
+		if (record->server_max_us > (int64_t)longest)
+			longest = (uint64_t)record->server_max_us;
+		if (record->greeting_us > longest)
+			longest = record->greeting_us;
 	}
 	finding->count = slow;
 	finding->of = answers > slow ? answers : slow;
@@ -202,7 +206,11 @@ report_idents_missing(const struct report_record *record, unsigned end)
 {
 	const struct report_end_events *events = &record->ends[end].events;
 
-	return events->idents_next >= 4 && events->idents_odd <= events->idents_next / 16 ? events->idents_missing : 0;
+	uint64_t most = record->ends[1 - end].segments + record->ends[end].segments / 2 + 4;
+
+	/* Some systems count the packets of all connections: then more are missing than the end can have sent. */
+	return events->idents_next >= 4 && events->idents_odd <= events->idents_next / 16 &&
+			       record->ends[end].segments + events->idents_missing <= most ? events->idents_missing : 0;
 }
 
 /* Packets of an end that were lost: sent again because they had not arrived, or missing in the capture. */
@@ -218,12 +226,13 @@ report_lost_packets(const struct report_record *record, unsigned end)
 }
 
 /* Whether an end that sends little but ACKs loses many of them on the way to the capture. */
-static bool
+bool
 report_loses_acks(const struct report_record *record, unsigned end)
 {
 	uint64_t missing = report_idents_missing(record, end);
 
 	return report_is_tcp(record) && missing >= 4 && 4 * missing >= record->ends[end].segments &&
+	       4 * record->ends[1 - end].events.idents_missing < record->ends[1 - end].segments &&
 	       10 * record->ends[end].bytes < record->ends[1 - end].bytes;
 }
 
@@ -258,7 +267,7 @@ report_measure_lost(const struct report_record *record, unsigned end)
 		      (report_came_twice(record, 1 - end) ? report_lost_us(record, 1 - end) : 0);
 	bool much = lost >= 5 && 100 * lost >= record->ends[end].segments;
 
-	if (lost == 0 || record->silence.packet != 0 || report_is_mtu(record) || report_loses_acks(record, end) ||
+	if (lost == 0 || record->ends[1 - end].segments == 0 || record->silence.packet != 0 || report_is_mtu(record) || report_loses_acks(record, end) ||
 	    report_is_policed(record, end) || (us < WAIT_MIN_US && !much))
 		return 0;
 	return us + lost * 1000;
