@@ -318,57 +318,74 @@ report_find_refused(struct report_finding *finding, const struct report_facts *f
 
 /* ------------------------------------------------------------------------------------------------------ handshakes */
 
-static uint64_t
-report_measure_lost_attempt(const struct report_facts *facts, const struct report_record *record)
+/* Whether the handshake waited longest for a segment that was lost. */
+static bool
+report_handshake_was_lost(const struct report_record *record)
 {
-	(void)facts;
-	return record->protocol == IPPROTO_TCP && record->handshake_us >= REPORT_SLOW_HANDSHAKE_US && record->resent_syn > 0 ?
-		       (uint64_t)record->handshake_us : 0;
+	return record->resent_syn > 0 && (record->delay == REPORT_LOST_SYN || record->delay == REPORT_LOST_SYN_ACK ||
+					  record->syn_ack_packet == 0);
 }
 
-void
-report_find_lost_attempts(struct report_finding *finding, const struct report_facts *facts)
+/* The links go to what ended the longest wait. */
+static void
+report_link_delays(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_gathered found = report_gather(finding, facts, report_measure_lost_attempt, REPORT_OPENED);
-	uint64_t syn = 0, syn_ack = 0;
-
-	if (found.count == 0)
-		return;
-	for (size_t i = 0; i < facts->count; i++) {
-		const struct report_record *record = &facts->list[i];
-
-		if (report_measure_lost_attempt(facts, record) == 0)
-			continue;
-		syn += record->delay == REPORT_LOST_SYN || record->delay == REPORT_OLD_ANSWER;
-		syn_ack += record->delay == REPORT_LOST_SYN_ACK;
-	}
 	for (size_t e = 0; e < finding->evidence_count; e++) {
 		const struct report_record *record = &facts->list[finding->evidence[e].record];
 
 		if (record->delay_packet != 0)
 			report_set_packet(&finding->evidence[e], record->delay_packet);
 	}
+}
+
+static uint64_t
+report_measure_lost_attempt(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return record->protocol == IPPROTO_TCP && record->handshake_us >= REPORT_SLOW_HANDSHAKE_US &&
+			       report_handshake_was_lost(record) ? (uint64_t)record->handshake_us : 0;
+}
+
+void
+report_find_lost_attempts(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_lost_attempt, REPORT_OPENED);
+	uint64_t syn_ack = 0;
+
+	if (found.count == 0)
+		return;
+	for (size_t i = 0; i < facts->count; i++)
+		syn_ack += report_measure_lost_attempt(facts, &facts->list[i]) != 0 &&
+			   facts->list[i].delay == REPORT_LOST_SYN_ACK;
+	report_link_delays(finding, facts);
 	finding->count = found.count;
 	finding->of = report_service_of(facts, found.worst)->connections;
 	finding->cost_us = finding->waited_us = found.sum;
 	report_write(finding, "Handshakes were lost: %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " came about only after the %s was sent again, and waited ",
-		     syn >= syn_ack ? "SYN" : "SYN,ACK");
+	report_write(finding, " came about only after the ");
+	if (syn_ack == 0)
+		report_write(finding, "SYN");
+	else if (syn_ack == found.count)
+		report_write(finding, "SYN,ACK");
+	else
+		report_write(finding, "SYN (%" PRIu64 ") or the SYN,ACK (%" PRIu64 ")", found.count - syn_ack, syn_ack);
+	report_write(finding, " was sent again, and waited ");
 	report_write_time(finding, found.sum);
-	report_write(finding, "; the loss is on the way to the %s%s.", syn >= syn_ack ? "server" : "client",
-		     syn >= syn_ack ? ", or its accept queue was full" : "");
+	report_write(finding, "; the loss is on the way to the %s, or the accept queue of the server was full.",
+		     2 * syn_ack <= found.count ? "server" : "client");
 }
 
-/* A handshake that is slow although nothing of it was sent again, and the distance is short. */
+/* A handshake that is slow although nothing of it was lost, and the distance is short. */
 static uint64_t
 report_measure_slow_handshake(const struct report_facts *facts, const struct report_record *record)
 {
 	int64_t rtt = record->rtt_us[REPORT_CLIENT] + record->rtt_us[REPORT_SERVER];
 
 	(void)facts;
-	return record->protocol == IPPROTO_TCP && record->handshake_us >= REPORT_SLOW_HANDSHAKE_US && record->resent_syn == 0 &&
-			       !report_loses_acks(record, REPORT_CLIENT) && 2 * rtt <= record->handshake_us ? (uint64_t)record->handshake_us : 0;
+	return record->protocol == IPPROTO_TCP && record->handshake_us >= REPORT_SLOW_HANDSHAKE_US &&
+			       !report_handshake_was_lost(record) && !report_loses_acks(record, REPORT_CLIENT) &&
+			       2 * rtt <= record->handshake_us ? (uint64_t)record->handshake_us : 0;
 }
 
 void
@@ -379,13 +396,18 @@ report_find_slow_handshake(struct report_finding *finding, const struct report_f
 
 	if (found.count == 0)
 		return;
+	report_link_delays(finding, facts);
 	client = found.worst->delay == REPORT_LATE_ACK;
 	finding->side = client ? "client" : "server";
 	finding->count = found.count;
 	finding->cost_us = finding->waited_us = found.sum;
 	report_write(finding, "Slow handshakes: on %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " the %s came late, at most after ", client ? "ACK of the client" : "SYN,ACK of the server");
+	if (found.worst->delay == REPORT_OLD_ANSWER)
+		report_write(finding, " the server answered for an older connection of the same ports, and the SYN was sent "
+				      "again, at most after ");
+	else
+		report_write(finding, " the %s came late, at most after ", client ? "ACK of the client" : "SYN,ACK of the server");
 	report_write_time(finding, found.max);
-	report_write(finding, ", though round trips are shorter later.");
+	report_write(finding, "%s.", found.worst->delay == REPORT_OLD_ANSWER ? "" : ", though round trips are shorter later");
 }

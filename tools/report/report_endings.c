@@ -195,7 +195,7 @@ report_is_reset(const struct report_facts *facts, const struct report_record *re
 {
 	(void)facts;
 	return record->protocol == IPPROTO_TCP && record->reason == REPORT_RESET_SERVER &&
-	       record->closed_by == REPORT_SERVER && record->handshake_us >= 0 ? 1 : 0;
+	       record->closed_by == REPORT_SERVER && record->opened ? 1 : 0;
 }
 
 void

@@ -119,6 +119,9 @@ bool report_is_mtu(const struct report_record *record);
 /* Whether an end that sends little but ACKs loses many of them on the way to the capture. */
 bool report_loses_acks(const struct report_record *record, unsigned end);
 
+/* Whether the capture has segments of one end of a connection only. */
+uint64_t report_is_one_way(const struct report_facts *facts, const struct report_record *record);
+
 /* Makes a packet the evidence, unless the number of its frame is 0. */
 void report_set_packet(struct report_evidence *evidence, uint64_t frame);
 

@@ -9,6 +9,8 @@
 #define RCODE_PERCENT 50u
 #define RCODE_MIN     3u
 
+#define DNS_PORT 53u
+
 /* The failures of a kind, and the most frequent one. */
 struct report_told {
 	uint64_t count, of, max_us, sum_us;
@@ -162,21 +164,50 @@ report_find_dns_rcode(struct report_finding *finding, const struct report_facts 
 		     told.most->code == 3 ? "; these names do not exist" : "");
 }
 
+/* Queries that an ICMP error rejects, which has a finding of its own. */
+static uint64_t
+report_rejected_queries(const struct report_facts *facts)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < REPORT_FAILURES; i++) {
+		const struct report_failure *failure = &facts->capture->failures.list[i];
+
+		count += failure->kind == REPORT_UDP_UNREACHABLE && failure->port == DNS_PORT ? failure->count : 0;
+	}
+	return count;
+}
+
+/* Whether the capture has one direction only, as connections of TCP show. */
+static bool
+report_lacks_answers(const struct report_facts *facts)
+{
+	size_t tcp = 0, one_way = 0;
+
+	for (size_t i = 0; i < facts->count; i++) {
+		tcp += facts->list[i].protocol == IPPROTO_TCP && !facts->list[i].unanswered;
+		one_way += report_is_one_way(facts, &facts->list[i]) != 0;
+	}
+	return 2 * one_way > tcp;
+}
+
 void
 report_find_dns_mute(struct report_finding *finding, const struct report_facts *facts)
 {
 	const struct report_unanswered *dns = &facts->capture->dns;
 	struct report_told asked = report_sum_failures(facts, REPORT_DNS_QUERY);
 	struct report_told answered = report_sum_failures(facts, REPORT_DNS_ANY);
-	uint64_t cid = dns->first[0].cid, count = dns->count;
+	uint64_t cid = dns->first[0].cid, count = dns->count, rejected = report_rejected_queries(facts);
 
-	if (count == 0)
+	if (count <= rejected)
 		return;
+	count -= rejected;
 	/* A server that answers nothing at all does not answer the last queries, either. */
 	if (answered.count == 0 && asked.count > count)
 		count = asked.count;
 	finding->count = count;
 	finding->cost_us = count * REPORT_FAILURE_US;
+	finding->harmless = report_lacks_answers(facts);
 	for (size_t i = 0; i < facts->count && finding->evidence_count < REPORT_EVIDENCE; i++) {
 		for (size_t q = 0; q < REPORT_EVIDENCE && q < dns->count; q++) {
 			if (facts->list[i].ends[REPORT_SERVER].cid != dns->first[q].cid)
@@ -194,7 +225,7 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 			report_write_server(finding, &facts->list[i]);
 			break;
 		}
-	report_write(finding, ".");
+	report_write(finding, "%s.", finding->harmless ? ", perhaps because the capture has one direction only, as of TCP" : "");
 }
 
 void

@@ -50,7 +50,7 @@ report_is_tcp(const struct report_facts *facts, const struct report_record *reco
 	return record->protocol == IPPROTO_TCP;
 }
 
-static uint64_t
+uint64_t
 report_is_one_way(const struct report_facts *facts, const struct report_record *record)
 {
 	(void)facts;

@@ -2,6 +2,7 @@
 /* Findings about where the time of connections goes. */
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <stdio.h>
 
 #include "tools/report/report_findings.h"
 
@@ -59,12 +60,45 @@ report_pushes(const struct report_record *record)
 	       record->ends[REPORT_SERVER].bytes <= POLL_BYTES * (record->turns + 4);
 }
 
+/* The longest time of the server for an answer whose packets were found; 0 if there is none. */
+static int64_t
+report_found_us(const struct report_record *record)
+{
+	return report_record_answer_is_found(record) ? record->answers[REPORT_ANSWER_SERVER].server_us : 0;
+}
+
+/* Names the packets of the answers that took longest, where they are known.  Each link goes to the answer, after the
+ * pause. */
+static void
+report_link_answers(struct report_finding *finding, const struct report_facts *facts)
+{
+	for (size_t e = 0; e < finding->evidence_count; e++) {
+		struct report_evidence *evidence = &finding->evidence[e];
+		const struct report_record *record = &facts->list[evidence->record];
+		const struct report_answer *answer;
+		char again[48] = "";
+
+		if (!report_record_answer_is_found(record))
+			continue;
+		answer = &record->answers[REPORT_ANSWER_SERVER];
+		if (answer->answer == 0 || answer->server_us < record->answers[REPORT_ANSWER_REACTION].server_us)
+			answer = &record->answers[REPORT_ANSWER_REACTION];
+		if (answer->answer == 0)
+			continue;
+		if (answer->last_copy > 0)
+			snprintf(again, sizeof again, " and again in packet %" PRIu64, answer->last_copy);
+		evidence->frame = answer->answer;
+		snprintf(evidence->text, sizeof evidence->text, "request in packet %" PRIu64 "%s, answer in packet %" PRIu64,
+			 answer->request, again, answer->answer);
+	}
+}
+
 static uint64_t
 report_measure_slow_server(const struct report_facts *facts, const struct report_record *record)
 {
 	(void)facts;
 	if (record->missing != 0) /* an answer may be what the capture lacks */
-		return 0;
+		return report_found_us(record) >= REPORT_SLOW_ANSWER_US ? (uint64_t)report_found_us(record) : 0;
 	if (record->greeting_us != 0 && record->slow_answers == 0)
 		return record->greeting_us;
 	return record->slow_answers != 0 && !report_is_dns(record) && !report_is_long_poll(record) &&
@@ -80,6 +114,7 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 
 	if (found.count == 0)
 		return;
+	report_link_answers(finding, facts);
 	for (size_t i = 0; i < facts->count; i++) {
 		const struct report_record *record = &facts->list[i];
 
@@ -411,8 +446,10 @@ report_find_policer(struct report_finding *finding, const struct report_facts *f
 static uint64_t
 report_measure_reader(const struct report_record *record, unsigned end)
 {
-	uint64_t us = record->waits.window[end];
+	uint64_t us = record->waits.window[end], closed = report_trouble(&record->ends[end])->longest_us;
 
+	if (us < closed) /* it stays closed after the last packet, until the capture ends */
+		us = closed;
 	return report_is_tcp(record) && us >= WAIT_MIN_US && record->ends[end].zero_windows != 0 ? us : 0;
 }
 
@@ -438,6 +475,12 @@ report_write_reader(struct report_finding *finding, const struct report_facts *f
 
 	if (found.count == 0)
 		return;
+	for (size_t e = 0; e < finding->evidence_count; e++) {
+		const struct report_record *record = &facts->list[finding->evidence[e].record];
+
+		if (report_trouble(&record->ends[end])->longest_packet != 0)
+			report_set_packet(&finding->evidence[e], report_trouble(&record->ends[end])->longest_packet);
+	}
 	finding->count = found.count;
 	finding->cost_us = finding->waited_us = found.sum;
 	report_write(finding, "The %s reads too slowly: %" PRIu64 " transfer%s waited ", side, found.count,
