@@ -4,8 +4,8 @@
 
 usage: report_data.py PAGE EXPRESSION    prints a part of the data
 
-The expression is one of Python; `data` is the block of data, `rows` the connections by server port, `verdict` the sentences by
-topic.
+The expression is one of Python; `data` is the block of data, `rows` the connections by server port, `verdict` the findings by
+kind.
 """
 import json
 import re
@@ -27,8 +27,12 @@ class Page:
         """Server port and packets of each connection."""
         return str([(self.data["rows"][row][6], packets) for row, _, packets in self.verdict[topic]["evidence"]])
 
-    def sentence(self, topic):
-        return f"{self.text(topic)} {self.evidence(topic)}"
+    def found(self):
+        """What is wrong: kind, side, and server port and packet of each connection in the evidence."""
+        def packets(finding):
+            return [f"{self.data['rows'][row][6]}" + (f":{packet}" if packet else "") for row, packet, _ in finding["evidence"]]
+        return [" ".join([finding["topic"], finding["side"], *packets(finding)]) for finding in self.data["verdict"]
+                if finding["weight"] and finding["topic"] != "capture"]
 
     def evidence_packets(self, topic):
         """The packets to which the evidence is linked."""
