@@ -243,7 +243,7 @@ time_take_flights(struct flow_time *time, const struct time_packet *p)
 
 	time->acked_flight = time->flight[receiver];
 	if (time_has_turn(time, receiver) && (flight < time->flight[receiver] || (time->bits & TIME_FULL) != 0))
-		time->ack_us = time_saturate(time->pending_us | 1);
+		time->ack_us = time->pending_us != 0 ? time_saturate(time->pending_us) : 1;
 	time->flight[receiver] = flight;
 	time->flight[sender] = flight = time_flight(p->from, p->to);
 	if (flight > time->flight_max[sender])

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "flow/table/table_internal.h"
 #include "flow/tcp/tcp_pools.h"
 #include "probes/args/args.h"
 #include "tests/dissect/frame_buffer.h"
@@ -22,6 +23,7 @@ static const uint8_t syn[] = {
 
 static struct flow_table *table;
 static struct flow *flow;
+static struct flow_time *time;
 static struct flow_record record;
 static struct connrec cr;
 
@@ -48,9 +50,12 @@ begin(void **state)
 	limits.flows = 16;
 	table = flow_table_new(&limits, 1, nothing_due, NULL);
 	assert_non_null(table);
+	assert_true(flow_table_keep_records(table, true));
 	flow_key_from_packet(p, &key, &sender);
 	flow = flow_table_lookup_tcp(table, p, &key, flow_key_hash(table, &key), sender, START);
 	assert_non_null(flow);
+	time = &table->records.times[flow_index_of(table, flow)];
+	time_begin(time, START);
 	flow->last_seen = START + 1234567;
 	record = (struct flow_record){.bits = RECORD_BEGUN | RECORD_CLIENT, .vlan = RECORD_NO_VLAN};
 	memset(&cr, 0xa5, sizeof cr); /* a field that is not written shows */
@@ -159,10 +164,9 @@ static void
 measured_values(void **state)
 {
 	(void)state;
-	record.rtt_samples = 3;
-	record.rtt_sum_us = 100;
-	record.rtt_min_us = 20;
-	record.rtt_max_us = 50;
+	time->rtt[0] = (struct flow_round_trips){.samples = 2, .sum_us = 60, .min_us = 20, .max_us = 40};
+	time->rtt[1] = (struct flow_round_trips){
+	    .samples = 1, .sum_us = 50, .min_us = 50, .max_us = 50, .loaded = 1, .loaded_sum_us = 50};
 	record.exchanges = 2;
 	record.answer_sum_us = 5000000001;
 	record.answer_max_us = 4000000000;
@@ -178,8 +182,12 @@ measured_values(void **state)
 	fill(RECORD_FIN, NULL, NULL);
 	assert_int_equal(cr.cr_rtt_samples, 3);
 	assert_int_equal(cr.cr_rtt_min_us, 20);
-	assert_int_equal(cr.cr_rtt_mean_us, 33);
+	assert_int_equal(cr.cr_rtt_mean_us, 36);
 	assert_int_equal(cr.cr_rtt_max_us, 50);
+	assert_int_equal(cr.cr_client_rtt_min_us, 50);
+	assert_int_equal(cr.cr_client_rtt_loaded_us, 50);
+	assert_int_equal(cr.cr_server_rtt_mean_us, 30);
+	assert_int_equal(cr.cr_server_rtt_loaded_us, -1);
 	assert_int_equal(cr.cr_exchanges, 2);
 	assert_int_equal(cr.cr_answer_mean_us, 2500000000);
 	assert_int_equal(cr.cr_answer_max_us, 4000000000);

@@ -2,4 +2,5 @@
 
 unit_tests += \
 	%D%/test_record_table \
-	%D%/test_record_tcp
+	%D%/test_record_tcp \
+	%D%/test_record_time

@@ -106,14 +106,20 @@ test_a_whole_connection(void **state)
 static void
 test_round_trips(void **state)
 {
+	const struct flow_time *time;
+	uint64_t us[WAIT_CLASSES];
+
 	(void)state;
 	open_connection();
 	feed(MS, segment_data(A, 1001, 5001, 100));
 	feed(5 * MS, segment_empty(B, TCP_ACK, 5001, 1101));
-	assert_int_equal(record()->rtt_samples, 3);
-	assert_int_equal(record()->rtt_min_us, 1000);
-	assert_int_equal(record()->rtt_max_us, 30000);
-	assert_int_equal(record()->rtt_sum_us, 36000);
+	time = flow_record_time(t.table, t.flow, us);
+	assert_int_equal(time->rtt[A].samples, 1);
+	assert_int_equal(time->rtt[A].max_us, 1000);
+	assert_int_equal(time->rtt[B].samples, 2);
+	assert_int_equal(time->rtt[B].min_us, 5000);
+	assert_int_equal(time->rtt[B].max_us, 30000);
+	assert_int_equal(time->rtt[B].sum_us, 35000);
 	assert_int_equal(record_histogram_samples(&totals()->rtt), 3);
 	assert_int_equal(totals()->rtt.sum_us, 36000);
 	assert_int_equal(totals()->rtt.count[3], 1); /* 0.5 to 1 ms, inclusive */
