@@ -12,8 +12,8 @@
  *
  * Slots at 3/4 load (10.7 bytes) + hot (192) + cold (40) + send log (12.6 bytes for each of a million flows, whichever
  * flows use it: flow/tcp/tcp_pools.h) make 255 bytes a connection.  The other state of TCP and SCTP outside the flows
- * is bounded in total and is touched only after a loss, or by SCTP.  Records, if they are kept, add 128 bytes
- * (flow/record/flow_record.h).
+ * is bounded in total and is touched only after a loss, or by SCTP.  Records, if they are kept, add 400 bytes
+ * (flow/record/flow_record.h, record_time.h).
  */
 #ifndef NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
 #define NETOBS_FLOW_TABLE_TABLE_INTERNAL_H
