@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dissect/packet.h"
+#include "flow/flow.h"
 
 /* A segment that follows an ACK, or another segment, within two round trips to its sender and this is one of a transfer
  * that goes on: hosts take so long to run a program. */

@@ -43,6 +43,7 @@ set_up(void **state)
 	(void)state;
 	memset(&lookups, 0, sizeof lookups);
 	tcp_fixture_setup(&fixture, 0);
+	assert_true(flow_table_keep_records(fixture.table, true));
 	tcp_fixture_handshake(&fixture);
 	fixture.flow->local = 1u << A;
 	emitter = emitter_new(NULL, fixture.table);
