@@ -23,6 +23,11 @@ def lines(netobsd, capture, *options):
 OF_ONE = {"end", "cr_seq", "cr_client_cid", "cr_server_cid"}
 
 
+# Classes of the time of a connection.
+CLASSES = ("connect", "path", "network", "client", "server", "client_sending", "server_sending", "client_window",
+           "server_window", "client_lost", "server_lost", "closing", "unknown")
+
+
 def in_order(records):
     records = [{name: value for name, value in record.items() if name not in OF_ONE} for record in records]
     return sorted(records, key=lambda record: json.dumps(record, sort_keys=True))
@@ -68,6 +73,10 @@ def main():
         compared += len(written)
         if len(written) != len(ended):
             report(f"{len(written)} records, {len(ended)} firings")
+        for record in written:
+            divided = sum(record[f"cr_{name}_us"] for name in CLASSES)
+            if divided != record["cr_duration_us"]:
+                report(f"{divided} us of {record['cr_duration_us']} are divided, of {record['cr_uid']}")
         for record, argument_ in zip(written, ended):
             for name in record.keys() | argument_.keys():
                 if record.get(name) != argument_.get(name):

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The records of --records have in every field what connection-end has, and no segment is in two of them: with the
-# captures of the source tree, and with ends that are used again.
+# The records of --records have in every field what connection-end has, no segment is in two of them, and the time of each
+# is divided without rest: with the captures of the source tree, and with ends that are used again.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
@@ -41,8 +41,8 @@ compared=$(tail -n 1 "$tmp/differ")
 sed -i '$d' "$tmp/differ"
 note "$compared records"
 if [ "$compared" -gt 1000 ] && [ ! -s "$tmp/differ" ]; then
-	ok "every field, and no segment twice, in all captures"
+	ok "every field, no segment twice, and all of the time, in all captures"
 else
-	not_ok "every field, and no segment twice, in all captures" "$tmp/differ"
+	not_ok "every field, no segment twice, and all of the time, in all captures" "$tmp/differ"
 fi
 tap_done
