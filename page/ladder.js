@@ -158,6 +158,7 @@ function drawLadderNote(row, segments, begin, length) {
 	const name = row.name ? ` (${row.name})` : "", date = manyDays() ? ` from ${day(row.start)}` : "";
 	const more = segments.length < row.segments ? ", the first on this page of " +
 		`${count(row.segments)} (at most ${count(data.endSegments)} of each end)` : "";
+	drawTime(row);
 	byId("ladder-note").textContent = `Client ${clientName(row)}, server ${serverName(row)}${name}, ` +
 		`ended: ${row.reason}. Segments ${length ? begin + 1 : 0} to ${begin + length} ` +
 		`of ${count(segments.length)}${more}. Times in ${zone()}${date}; ` +

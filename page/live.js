@@ -148,7 +148,7 @@ async function askLive() {
 function startLive() {
 	byId("volume").previousElementSibling.textContent = "Bytes and packets over time";
 	document.title = document.querySelector("h1").textContent = "netobsd, live";
-	for (const id of ["lanes", "ladder", "sequence"]) {
+	for (const id of ["services", "lanes", "ladder", "sequence"]) {
 		byId(id).hidden = true;
 		document.querySelector(`nav a[href="#${id}"]`).hidden = true;
 	}

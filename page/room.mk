@@ -10,7 +10,7 @@ libpage_a_SOURCES = \
 nodist_libpage_a_SOURCES = page/page_files.c
 
 # In the order in which the page has them.
-page_scripts = $(addprefix $(srcdir)/page/,data.js text.js surface.js place.js verdict.js overview.js table.js lanes.js \
+page_scripts = $(addprefix $(srcdir)/page/,data.js text.js surface.js place.js verdict.js overview.js waits.js table.js lanes.js \
 	ladder.js sequence.js live.js start.js)
 EXTRA_DIST += $(page_scripts) page/style.css page/body.html page/files.sh
 CLEANFILES += page/page_files.c

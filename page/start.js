@@ -30,7 +30,7 @@ function hideSegments() {
 startZone();
 startTable();
 drawLegend();
-view.redraw = [drawCapture, drawVerdict, drawVolume, drawStates, drawTalkers, drawTable];
+view.redraw = [drawCapture, drawVerdict, drawServices, drawVolume, drawStates, drawTalkers, drawTable];
 if (data.live) startLive();
 else if (detailed.length) startSegments();
 else hideSegments();

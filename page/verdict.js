@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sentences, with links to the connections and the packets that show them.
+// The findings, with links to the connections and the packets that show them.
 // A connection, the packet to which the link goes, 0 for none, and what names the packets.
 function evidenceLink([index, frame, packets]) {
 	const row = rows[index];
@@ -10,10 +10,11 @@ function evidenceLink([index, frame, packets]) {
 }
 
 function drawVerdict() {
-	byId("verdict-list").replaceChildren(...data.verdict.map(sentence => element("li",
-		{ class: sentence.weight ? "found" : "fine", id: "verdict-" + sentence.topic }, sentence.text,
+	byId("nothing").hidden = data.live || !data.frames || data.verdict.some(finding => finding.topic !== "capture" && finding.weight);
+	byId("verdict-list").replaceChildren(...data.verdict.map(finding => element("li",
+		{ class: finding.weight ? "found" : "fine", id: "verdict-" + finding.topic }, finding.text,
 		element("div", { class: "evidence" },
-			...sentence.evidence.filter(([index, frame]) => rows[index] || frame).map(evidenceLink)))));
+			...finding.evidence.filter(([index, frame]) => rows[index] || frame).map(evidenceLink)))));
 }
 
 // The name of a file without its directories, which are those of the sender's machine.

@@ -336,6 +336,45 @@ report_put_numbers(struct json *json, const uint64_t *numbers, size_t count)
 		json_add_unsigned(json, NULL, numbers[i]);
 }
 
+/* What the time went to, in the order in which the script names it. */
+static void
+report_put_waits(struct json *json, const struct report_waits *w)
+{
+	const uint64_t waits[] = {w->connect,		     w->path,			w->network,
+				  w->program[REPORT_CLIENT], w->program[REPORT_SERVER], w->sending[REPORT_CLIENT],
+				  w->sending[REPORT_SERVER], w->window[REPORT_CLIENT],	w->window[REPORT_SERVER],
+				  w->lost[REPORT_CLIENT],    w->lost[REPORT_SERVER],	w->closing,
+				  w->unknown};
+
+	json_begin_array(json, NULL);
+	report_put_numbers(json, waits, sizeof waits / sizeof waits[0]);
+	json_end_array(json);
+}
+
+static void
+report_put_service(struct json *json, const struct report_service *service)
+{
+	const uint64_t numbers[] = {service->port,   service->protocol,	 service->connections, service->opened,
+				    service->failed, service->exchanges, service->bytes,       service->resent};
+
+	json_break_line(json);
+	json_begin_array(json, NULL);
+	json_add_escaped(json, NULL, service->address);
+	report_put_numbers(json, numbers, sizeof numbers / sizeof numbers[0]);
+	report_put_waits(json, &service->waits);
+	json_end_array(json);
+}
+
+static void
+report_put_services(struct json *json, const struct report_findings *findings)
+{
+	json_add_unsigned(json, "servicesCount", findings->services_count);
+	json_begin_array(json, "services");
+	for (size_t i = 0; i < findings->services_count && i < REPORT_SERVICES; i++)
+		report_put_service(json, &findings->services[i]);
+	json_end_array(json);
+}
+
 /* The columns of a row, in the order in which the script names them. */
 static void
 report_put_row(struct json *json, const struct report_capture *capture, const struct report_record *record)
@@ -362,6 +401,7 @@ report_put_row(struct json *json, const struct report_capture *capture, const st
 	json_add_signed(json, NULL, record->detail);
 	json_add_unsigned(json, NULL, client->segments + server->segments);
 	json_add_unsigned(json, NULL, record->opened);
+	report_put_waits(json, &record->waits);
 	json_end_array(json);
 }
 
@@ -492,6 +532,7 @@ report_put_data(FILE *file, const struct report_capture *capture, const struct r
 	json_add_unsigned(&json, "bytes", volume->bytes);
 	json_add_unsigned(&json, "stray", volume->stray);
 	report_put_verdict(&json, findings);
+	report_put_services(&json, findings);
 	report_put_volume(&json, volume);
 	all = report_put_states(&json, capture) && report_put_talkers(&json, capture);
 	report_put_rows(&json, capture);

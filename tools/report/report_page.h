@@ -13,6 +13,9 @@
 /* Rows of the table of connections, at most: the size of the page depends on them. */
 #define REPORT_ROWS 20000u
 
+/* Services of the page, at most. */
+#define REPORT_SERVICES 50u
+
 /* The input of the page. */
 struct report_input {
 	char *const *files; /* captures, or the interface */
