@@ -19,9 +19,9 @@ enum record_column_kind {
 	COLUMN_SERVER,
 	COLUMN_SENT,
 	COLUMN_RECEIVED,
-	COLUMN_RESENT,
-	COLUMN_ANSWER_MEAN,
-	COLUMN_ANSWER_MAX,
+	COLUMN_ANSWER,
+	COLUMN_LOST,
+	COLUMN_WAITED,
 	COLUMN_REASON,
 };
 
@@ -50,9 +50,9 @@ static const struct record_column usual_columns[] = {
     {.kind = COLUMN_SERVER, .title = "SERVER", .usual_width = 21},
     {.kind = COLUMN_SENT, .title = "SENT", .usual_width = 6, .right = true},
     {.kind = COLUMN_RECEIVED, .title = "RECVD", .usual_width = 6, .right = true},
-    {.kind = COLUMN_RESENT, .title = "RESENT", .right = true},
-    {.kind = COLUMN_ANSWER_MEAN, .title = "ANSWER", .right = true},
-    {.kind = COLUMN_ANSWER_MAX, .title = "MAX", .usual_width = 6, .right = true},
+    {.kind = COLUMN_ANSWER, .title = "ANSWER", .right = true},
+    {.kind = COLUMN_LOST, .title = "LOST", .usual_width = 6, .right = true},
+    {.kind = COLUMN_WAITED, .title = "WAITED"},
     {.kind = COLUMN_REASON, .title = "REASON"},
 };
 
@@ -230,6 +230,34 @@ put_reason(char *at, const struct connrec *record, bool last)
 	return put_plain_text(at + 7, record->cr_icmp_sender, sizeof record->cr_icmp_sender);
 }
 
+/* What was waited for longest, in a word; "-": there was no time. */
+static char *
+put_waited(char *at, const struct connrec *record)
+{
+	const struct {
+		uint64_t us;
+		const char *word;
+	} waits[] = {
+	    {0, "-"},
+	    {record->cr_server_us, "server"},
+	    {record->cr_client_lost_us + record->cr_server_lost_us, "loss"},
+	    {record->cr_client_window_us + record->cr_server_window_us, "window"},
+	    {record->cr_client_sending_us + record->cr_server_sending_us, "sender"},
+	    {record->cr_connect_us, "SYN"},
+	    {record->cr_path_us, "path"},
+	    {record->cr_network_us, "data"},
+	    {record->cr_client_us, "client"},
+	    {record->cr_closing_us, "FIN"},
+	    {record->cr_unknown_us, "?"},
+	};
+	size_t most = 0;
+
+	for (size_t i = 1; i < sizeof waits / sizeof waits[0]; i++)
+		if (waits[i].us > waits[most].us)
+			most = i;
+	return put_plain_text(at, waits[most].word, strlen(waits[most].word));
+}
+
 static char *
 put_column(char *at, struct text_clock *clock, const struct record_column *column, const struct connrec *record,
 	   bool last)
@@ -250,12 +278,13 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 		return put_amount(at, record->cr_client_bytes);
 	case COLUMN_RECEIVED:
 		return put_amount(at, record->cr_server_bytes);
-	case COLUMN_RESENT:
-		return put_amount(at, record->cr_client_resent + record->cr_server_resent);
-	case COLUMN_ANSWER_MEAN:
-		return put_duration(at, record->cr_answer_mean_us);
-	case COLUMN_ANSWER_MAX:
-		return put_duration(at, record->cr_answer_max_us);
+	case COLUMN_ANSWER:
+		return put_duration(at, record->cr_exchanges != 0 ? (int64_t)(record->cr_server_us / record->cr_exchanges)
+								  : -1);
+	case COLUMN_LOST:
+		return put_duration(at, (int64_t)(record->cr_client_lost_us + record->cr_server_lost_us));
+	case COLUMN_WAITED:
+		return put_waited(at, record);
 	case COLUMN_REASON:
 		return put_reason(at, record, last);
 	case COLUMN_FIELD:

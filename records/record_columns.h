@@ -2,8 +2,8 @@
 /*
  * Records as a table: a line of titles, then one line a record.
  *
- *	START        TIME   PROT CLIENT            SERVER        SENT   RECVD  RESENT ANSWER MAX    REASON
- *	19:40:00.123 1.23s  TCP  192.0.2.1:51334   192.0.2.9:443   1832  27110      0 12.3ms 31.0ms fin
+ *	START        TIME   PROT CLIENT            SERVER        SENT   RECVD  ANSWER LOST   WAITED REASON
+ *	19:40:00.123 1.23s  TCP  192.0.2.1:51334   192.0.2.9:443   1832  27110 12.3ms    0us client fin
  *
  * Times are UTC, so that a table is the same everywhere.  Columns are as wide as the widest value measured.
  * If the records that were measured began on different days, START has a date: 2026-11-22T19:40:00.123.

@@ -158,7 +158,13 @@ sample_fill_connection(struct probe_args_sample *s)
 	    .cr_server_flags = NETOBS_TH_SYN | NETOBS_TH_ACK | NETOBS_TH_FIN, .cr_reason = "fin",
 	    .cr_client_pid = 4242, .cr_server_pid = -1, .cr_client_uid = 1000, .cr_server_uid = -1,
 	    .cr_client_comm = "curl", .cr_server_comm = "", .cr_name = "www.example.com", .cr_name_from = "tls",
-	    .cr_anomalies = 1, .cr_anomaly = "tcp-short", .cr_seq = 9, .cr_since = 1795172523000000000};
+	    .cr_anomalies = 1, .cr_anomaly = "tcp-short", .cr_seq = 9, .cr_since = 1795172523000000000,
+	    .cr_connect_us = 4000, .cr_path_us = 3000, .cr_client_us = 14456, .cr_server_us = 2000,
+	    .cr_client_lost_us = 70000, .cr_server_lost_us = 30000, .cr_client_rtt_min_us = 3000,
+	    .cr_client_rtt_mean_us = 3000, .cr_client_rtt_max_us = 3000, .cr_client_rtt_loaded_us = -1,
+	    .cr_server_rtt_min_us = 4000, .cr_server_rtt_mean_us = 5000, .cr_server_rtt_max_us = 6000,
+	    .cr_server_rtt_loaded_us = 6000, .cr_server_min_us = 2000, .cr_server_max_us = 2000, .cr_turns = 1,
+	    .cr_unanswered_us = -1, .cr_closed_by = "client"};
 }
 
 void

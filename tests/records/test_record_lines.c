@@ -125,8 +125,8 @@ test_table(void **state)
 	record.cr_start = UINT64_C(1795172523000999999);
 	assert_string_equal(
 	    rows_of(&record, NULL),
-	    "START         TIME PROT CLIENT          SERVER           SENT RECVD RESENT ANSWER    MAX REASON\n"
-	    "11:02:03.000 123ms TCP  192.0.2.1:40000 198.51.100.2:443   94  5000      3 2.50ms 2.50ms fin\n");
+	    "START         TIME PROT CLIENT          SERVER           SENT RECVD ANSWER  LOST WAITED REASON\n"
+	    "11:02:03.000 123ms TCP  192.0.2.1:40000 198.51.100.2:443   94  5000 2.00ms 100ms loss   fin\n");
 }
 
 static void
@@ -163,9 +163,9 @@ test_table_marks_a_judged_client(void **state)
 	snprintf(record.cr_role, sizeof record.cr_role, "port");
 	snprintf(record.cr_client, sizeof record.cr_client, "2001:db8::1");
 	snprintf(record.cr_server, sizeof record.cr_server, "2001:db8::2");
-	record.cr_answer_mean_us = record.cr_answer_max_us = -1;
+	record.cr_exchanges = 0;
 	assert_non_null(strstr(rows_of(&record, NULL), " [2001:db8::1]:40000? [2001:db8::2]:443 "));
-	assert_non_null(strstr(line, "      -   - fin\n"));
+	assert_non_null(strstr(line, "      - 100ms loss   fin\n"));
 }
 
 static void
@@ -184,9 +184,9 @@ test_table_fits_120_columns(void **state)
 	snprintf(record.cr_reason, sizeof record.cr_reason, "reset-by-client");
 	record.cr_client_port = record.cr_server_port = 65535;
 	record.cr_client_bytes = UINT64_MAX;
-	record.cr_server_bytes = record.cr_client_resent = 999999999;
+	record.cr_server_bytes = 999999999;
 	record.cr_duration_us = UINT64_C(999) * 86400 * 1000000 + UINT64_C(86399) * 1000000;
-	record.cr_answer_mean_us = record.cr_answer_max_us = 99999;
+	record.cr_server_us = record.cr_client_lost_us = 99999;
 	record_columns_measure(table, &record);
 	record_columns_set_usual_widths(table);
 	end = record_columns_put_line(table, &record, line);

@@ -171,7 +171,7 @@ is "a capture of one day has none" "$(sed 1d "$tmp/all" | grep -c '^[0-9][0-9]:[
 "$netobs" conns - <"$home" | cmp - "$tmp/all" >"$tmp/out"
 is "standard input" "$?" 0
 is "a capture without connections" "$("$netobs" conns "$captures/icmpv6-echo.pcap" 2>&1)" \
-	"START TIME PROT CLIENT SERVER SENT RECVD RESENT ANSWER MAX REASON
+	"START TIME PROT CLIENT SERVER SENT RECVD ANSWER LOST WAITED REASON
 netobsd: no TCP or UDP connection and no SCTP association in 2 frames"
 is "which JSON does not have" "$("$netobs" conns "$captures/icmpv6-echo.pcap" --json 2>&1)" ""
 is "an expression that no connection satisfies" "$("$netobs" conns "$home" server_port == 1 2>&1 | wc -l | tr -d ' ')" 1
