@@ -162,12 +162,15 @@ report_find_unanswered(struct report_finding *finding, const struct report_facts
 	report_write(finding, ".");
 }
 
-/* A client that closes in the middle of an answer. */
+/* A client that closes in the middle of an answer.  One that closes right behind its request, such as a notification,
+ * does not wait for any. */
 static uint64_t
 report_is_given_up(const struct report_facts *facts, const struct report_record *record)
 {
+	bool waited = record->unanswered_us < 0 || record->unanswered_us >= REPORT_SLOW_ANSWER_US;
+
 	(void)facts;
-	return record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
+	return waited && record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
 	       record->reason == REPORT_RESET_CLIENT && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
 }
 

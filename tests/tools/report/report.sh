@@ -125,6 +125,6 @@ refuses "an option of conns" "are of netobs conns" --sort client "$captures/http
 
 if [ -c /dev/full ]; then
 	report "$captures/http.pcap" 2>"$tmp/err" >/dev/full
-	is "a full disk" "$? $(cat "$tmp/err")" "1 netobs-report: cannot write the page: No space left on device"
+	is "a full disk" "$? $(cat "$tmp/err")" "1 netobs-report: cannot write the report: No space left on device"
 fi
 tap_done
