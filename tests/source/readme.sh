@@ -73,7 +73,7 @@ while [ -e "$n.command" ]; do
 	fi
 	n=$((n + 1))
 done
-is "commands with output" "$((n - 1))" 7
+is "commands with output" "$((n - 1))" 8
 
 # ------------------------------------------------------------------------------------------ ready-made scripts
 

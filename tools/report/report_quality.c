@@ -44,7 +44,7 @@ report_count_both(const struct report_facts *facts, report_measure one, report_m
 }
 
 static uint64_t
-report_is_tcp(const struct report_facts *facts, const struct report_record *record)
+report_measure_tcp(const struct report_facts *facts, const struct report_record *record)
 {
 	(void)facts;
 	return record->protocol == IPPROTO_TCP;
@@ -126,7 +126,7 @@ report_complete(struct report_finding *finding, const struct report_facts *facts
 
 	if (capture->status != 0 || capture->truncated > 0)
 		return;
-	if (report_gather(&none, facts, report_is_tcp, REPORT_EVENTS).count == 0)
+	if (report_gather(&none, facts, report_measure_tcp, REPORT_EVENTS).count == 0)
 		report_write(finding, "%sThere is no TCP connection.", report_space(finding));
 	else
 		report_write(finding,
