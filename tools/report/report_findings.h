@@ -15,6 +15,9 @@
 /* What a failed connection or request costs in the order of findings, us. */
 #define REPORT_FAILURE_US 5000000u
 
+/* The `cost_us` of what the capture lacks, from here on: so much that it cannot tell what is wrong. */
+#define REPORT_BLIND 1000000u
+
 struct report_evidence {
 	size_t record;	/* index in the sorted records */
 	uint64_t frame; /* number of the frame to which the link goes; 0 none */

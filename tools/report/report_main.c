@@ -678,7 +678,7 @@ report_output(const struct report_request *request, struct report_capture *captu
 	if (!written)
 		report_die("cannot write the report: ", strerror(errno));
 	if (request->check && status == 0)
-		status = report_summary_status(capture, findings);
+		status = report_summary_status(findings);
 	report_findings_free(findings);
 	return status;
 }

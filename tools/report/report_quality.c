@@ -113,7 +113,7 @@ report_truncated(struct report_finding *finding, const struct report_capture *ca
 			     "that %s captured whole.",
 			     report_space(finding), capture->shortened, capture->shortened == 1 ? " is" : "s are",
 			     capture->shortened == 1 ? "it was" : "they were");
-	return (most && cut > 0 ? 1000000 : 0) + 5 * cut + (capture->shortened > 0);
+	return (most && cut > 0 ? REPORT_BLIND : 0) + 5 * cut + (capture->shortened > 0);
 }
 
 /* Nothing is missing in the capture, as far as its connections show. */
@@ -232,11 +232,11 @@ report_find_capture(struct report_finding *finding, const struct report_facts *f
 	const struct report_capture *capture = facts->capture;
 
 	if (capture->status != 0) {
-		finding->cost_us += 1000000;
+		finding->cost_us += REPORT_BLIND;
 		report_write(finding, "The capture is damaged or incomplete, and this page ends where it breaks off.");
 	}
 	if (capture->volume.frames == 0) {
-		finding->cost_us += 1000000;
+		finding->cost_us += REPORT_BLIND;
 		report_write(finding, "There is no packet: nothing was captured, or nothing passes the filter.");
 		return;
 	}

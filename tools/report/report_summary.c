@@ -25,12 +25,18 @@ report_finding_is_wrong(const struct report_finding *finding)
 }
 
 int
-report_summary_status(const struct report_capture *capture, const struct report_findings *findings)
+report_summary_status(const struct report_findings *findings)
 {
-	for (size_t i = 0; i < REPORT_FINDINGS; i++)
-		if (report_finding_is_wrong(&findings->list[i]))
+	bool blind = false;
+
+	for (size_t i = 0; i < REPORT_FINDINGS; i++) {
+		const struct report_finding *finding = &findings->list[i];
+
+		if (report_finding_is_wrong(finding))
 			return REPORT_STATUS_WRONG;
-	return capture->volume.frames == 0 || capture->status != 0 ? REPORT_STATUS_UNDECIDED : 0;
+		blind |= finding->text[0] != '\0' && report_finding_is_caveat(finding) && finding->cost_us >= REPORT_BLIND;
+	}
+	return blind ? REPORT_STATUS_UNDECIDED : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- text */

@@ -22,6 +22,6 @@ bool report_summary_write_json(FILE *file, const struct report_capture *capture,
 			       const struct report_input *input);
 
 /* 0: nothing wrong was found. */
-int report_summary_status(const struct report_capture *capture, const struct report_findings *findings);
+int report_summary_status(const struct report_findings *findings);
 
 #endif

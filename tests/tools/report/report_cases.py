@@ -324,6 +324,33 @@ equal("a damaged capture is reported", (page.outcome[0], page.outcome[1].count("
 equal("and the page says so first", page.data["verdict"][0]["text"][:77],
       "The capture is damaged or incomplete, and this page ends where it breaks off.")
 
+# --------------------------------------------------------------------------------------------- findings without a page
+
+text = run("report", "--text", f"{directory}/lost.pcap")
+lines = text.stdout.splitlines()
+equal("as text", [text.returncode, text.stderr, lines[0], [line[:30] for line in lines if line[:1].isdigit()][1:4]],
+      [0, "", "45 packets in 6.920 s, 4 connections",
+       ["1. Loss toward the server: 4 o", "2. The server is slow: clients", "3. Loss toward the client: 2 o"]])
+equal("each with examples", lines[5],
+      "    for example 192.0.2.1 port 40000 (packet 18), 192.0.2.1 port 40000 (packet 30)")
+equal("and the services", lines[-4].split(), ["1", "0", "20.0ms", "300.0ms", "690.0ms", "214", "loss", "198.51.100.2", "port", "82/tcp"])
+equal("a capture with nothing wrong", run("report", "--text", f"{directory}/queued.pcap").stdout.splitlines()[2],
+      "Nothing wrong was found.")
+answer = json.loads(run("report", "--json", f"{directory}/lost.pcap").stdout)
+equal("as JSON", [list(answer), [finding["finding"] for finding in answer["findings"]]],
+      [["files", "packets", "duration_us", "connections", "findings", "caveats", "services"],
+       ["lost-client", "slow-server", "lost-server"]])
+slow = answer["findings"][1]
+equal("a finding", [slow[key] for key in ("side", "count", "of", "waited_us", "where")] + slow["examples"][:1],
+      ["server", 2, 3, 1490000, {"address": "198.51.100.2", "port": 81},
+       {"packet": 18, "client": {"address": "192.0.2.1", "port": 40000}, "server": {"address": "198.51.100.2", "port": 81}}])
+equal("where time went, by service", [sum(service["waits_us"].values()) for service in answer["services"]],
+      [1720000, 1420000, 1420000, 920000])
+equal("the status of --check: something is wrong, nothing is, the capture cannot tell, it breaks off",
+      [run("report", "--check", "--json", name).returncode for name in (
+          f"{directory}/lost.pcap", f"{directory}/queued.pcap", f"{directory}/snap.pcap", real("empty"),
+          real("broken-record"))], [3, 0, 4, 4, 2])
+
 # ------------------------------------------------------------------------------------------------- what is in a page
 
 page = report(http)
