@@ -116,6 +116,9 @@ bool report_rejection_is_filter(const struct report_rejection *rejection);
 /* Whether only large segments of a connection are lost. */
 bool report_is_mtu(const struct report_record *record);
 
+/* Whether a client gave up before any byte of the answer came. */
+bool report_is_abandoned(const struct report_facts *facts, const struct report_record *record);
+
 /* Whether an end that sends little but ACKs loses many of them on the way to the capture. */
 bool report_loses_acks(const struct report_record *record, unsigned end);
 
@@ -140,8 +143,8 @@ report_find report_find_slow_server, report_find_distance, report_find_chatty, r
     report_find_slow_reader_server, report_find_slow_sender_client, report_find_slow_sender_server;
 
 /* report_endings.c: connections that end badly, or do not end. */
-report_find report_find_silent, report_find_mtu, report_find_unanswered, report_find_gave_up, report_find_reset,
-    report_find_half_closed, report_find_capture;
+report_find report_find_silent, report_find_mtu, report_find_unanswered, report_find_gave_up, report_find_idle_closed,
+    report_find_reset, report_find_half_closed_server, report_find_half_closed_client, report_find_capture;
 
 /* report_protocols.c: failures that protocols tell. */
 report_find report_find_tls, report_find_http_5xx, report_find_http_4xx, report_find_dns_slow, report_find_dns_rcode,
