@@ -135,39 +135,44 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 #define PATIENCE_SPREAD_US   30000u
 #define PATIENCE_SPREAD_PART 32u
 
-/* Whether a client closes before any byte of the answer, and resets the connection when the answer comes. */
+/* Whether a client closes, and resets the connection when more of an answer comes. */
 static bool
-report_is_late_answer(const struct report_record *record)
+report_is_cut_off(const struct report_record *record)
 {
-	return record->protocol == IPPROTO_TCP && record->abandoned_us >= PATIENCE_US && record->cut &&
+	return record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
 	       record->reason == REPORT_RESET_CLIENT;
 }
 
-/* Whether another client of the service gave up, too, or waited equally long. */
+static bool
+report_are_alike(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= PATIENCE_SPREAD_US + b / PATIENCE_SPREAD_PART;
+}
+
+/* Whether another client of the service gave up after the same time, or no client had an answer. */
 static bool
 report_gave_up_alike(const struct report_facts *facts, const struct report_record *record)
 {
-	uint64_t us = record->abandoned_us;
-
 	for (size_t i = 0; i < facts->count; i++) {
 		const struct report_record *other = &facts->list[i];
-		uint64_t differ = other->abandoned_us > us ? other->abandoned_us - us : us - other->abandoned_us;
 
-		if (other == record || other->service != record->service || other->abandoned_us < PATIENCE_US)
+		if (other == record || other->service != record->service || other->patience_us < PATIENCE_US)
 			continue;
-		if (report_is_late_answer(other) ||
-		    (record->ends[REPORT_SERVER].bytes > 0 && differ <= PATIENCE_SPREAD_US + us / PATIENCE_SPREAD_PART))
+		if (report_is_cut_off(other) && (record->abandoned || report_are_alike(record->patience_us, other->patience_us)))
+			return true;
+		if (record->abandoned && other->abandoned && record->ends[REPORT_SERVER].bytes > 0 &&
+		    report_are_alike(record->patience_us, other->patience_us))
 			return true;
 	}
 	return false;
 }
 
 bool
-report_is_abandoned(const struct report_facts *facts, const struct report_record *record)
+report_is_given_up(const struct report_facts *facts, const struct report_record *record)
 {
-	if (record->protocol != IPPROTO_TCP || record->abandoned_us < PATIENCE_US)
+	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US)
 		return false;
-	return report_is_late_answer(record) || report_gave_up_alike(facts, record);
+	return report_is_cut_off(record) || report_gave_up_alike(facts, record);
 }
 
 /* A request without any answer when an end closed, or the capture ended. */
@@ -175,7 +180,7 @@ static uint64_t
 report_measure_unanswered(const struct report_facts *facts, const struct report_record *record)
 {
 	return record->open_request.packet != 0 && record->ends[REPORT_SERVER].zero_windows == 0 &&
-			       !report_is_abandoned(facts, record) ?
+			       !report_is_given_up(facts, record) ?
 		       1 + record->open_request.us : 0;
 }
 
@@ -208,11 +213,9 @@ report_find_unanswered(struct report_finding *finding, const struct report_facts
 static uint64_t
 report_measure_gave_up(const struct report_facts *facts, const struct report_record *record)
 {
-	if (report_is_abandoned(facts, record))
-		return 1 + record->abandoned_us;
-	return record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
-			       record->reason == REPORT_RESET_CLIENT && record->open_request.packet == 0 ?
-		       1 + record->duration_us : 0;
+	if (report_is_given_up(facts, record))
+		return 1 + record->patience_us;
+	return report_is_cut_off(record) && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
 }
 
 void
@@ -224,7 +227,7 @@ report_find_gave_up(struct report_finding *finding, const struct report_facts *f
 	if (found.count == 0)
 		return;
 	for (size_t i = 0; i < facts->count; i++)
-		before += report_is_abandoned(facts, &facts->list[i]);
+		before += facts->list[i].abandoned && report_is_given_up(facts, &facts->list[i]);
 	finding->count = found.count;
 	finding->waited_us = found.sum;
 	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
@@ -354,7 +357,7 @@ report_measure_half_closed(const struct report_facts *facts, const struct report
 
 	return record->protocol == IPPROTO_TCP && us >= (open ? HALF_CLOSED_US : FORGOTTEN_US) && !record->cut &&
 			       !peer->reset_first && record->ends[end].segments > 1 && record->silence.packet == 0 &&
-			       record->open_request.packet == 0 && record->abandoned_us < PATIENCE_US ?
+			       record->open_request.packet == 0 && !(record->abandoned && record->patience_us >= PATIENCE_US) ?
 		       us : 0;
 }
 

@@ -248,10 +248,10 @@ report_too_big(const struct report_end_trouble *events)
 /* What a client sends so shortly before it closes says good-bye, ns. */
 #define FAREWELL_NS 100000000u
 
-/* The time for which a client has waited for the answer to a request when it closed: no short message, and one
- * which the server has acknowledged. */
+/* The time for which a client has waited for the rest of an answer when it closed.  The request is no short message, and the
+ * server has acknowledged it. */
 static void
-report_check_abandoned(struct report_record *record)
+report_check_patience(struct report_record *record)
 {
 	const struct report_end_events *client = &record->ends[REPORT_CLIENT].events;
 	const struct report_request_event *request = report_end_request(client);
@@ -259,10 +259,11 @@ report_check_abandoned(struct report_record *record)
 	uint64_t asked = farewell ? request->first : request->time;
 
 	if (request->packet == 0 || record->closed_by != REPORT_CLIENT || client->finish_time <= asked ||
-	    client->finish_received > request->received || record->ends[REPORT_SERVER].segments <= request->segments ||
+	    record->ends[REPORT_SERVER].segments <= request->segments ||
 	    (farewell ? request->first_length : request->length) < REQUEST_MIN / 2)
 		return;
-	record->abandoned_us = (client->finish_time - asked) / 1000;
+	record->patience_us = (client->finish_time - asked) / 1000;
+	record->abandoned = client->finish_received <= request->received;
 }
 
 /* Retransmissions, or keep-alive probes, up to the end to which the peer sends nothing.  A RST or FIN of the end itself may
@@ -389,7 +390,7 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 	if (record->unanswered || record->half_open)
 		return;
 	report_check_silence(record);
-	report_check_abandoned(record);
+	report_check_patience(record);
 	if (record->silence.packet == 0)
 		report_check_request(capture, record);
 	if (record->silence.packet != 0 || record->open_request.packet != 0)

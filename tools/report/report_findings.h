@@ -116,8 +116,8 @@ bool report_rejection_is_filter(const struct report_rejection *rejection);
 /* Whether only large segments of a connection are lost. */
 bool report_is_mtu(const struct report_record *record);
 
-/* Whether a client gave up before any byte of the answer came. */
-bool report_is_abandoned(const struct report_facts *facts, const struct report_record *record);
+/* Whether a client gave up before the answer to its latest request was complete. */
+bool report_is_given_up(const struct report_facts *facts, const struct report_record *record);
 
 /* Whether an end that sends little but ACKs loses many of them on the way to the capture. */
 bool report_loses_acks(const struct report_record *record, unsigned end);

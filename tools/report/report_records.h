@@ -274,7 +274,8 @@ struct report_record {
 	enum report_delay delay; /* what its handshake waited for longest */
 	uint64_t delay_packet;	 /* the segment after that; 0 unknown, or the ACK of the client */
 	struct report_open_request open_request;
-	uint64_t abandoned_us; /* from the latest request to the FIN or RST of the client, if no answer came between; 0 one did */
+	uint64_t patience_us;  /* from the latest request to the FIN or RST of a client that closes first; 0 unknown */
+	bool abandoned;	       /* no data of the server came between */
 	struct report_silence silence;
 	struct report_rejection rejection; /* the one that has ended the attempt, or `rejected`: the first one */
 	enum report_reason reason;

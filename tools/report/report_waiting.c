@@ -62,7 +62,7 @@ report_pushes(const struct report_record *record)
 static uint64_t
 report_measure_slow_server(const struct report_facts *facts, const struct report_record *record)
 {
-	if (record->missing != 0 || report_is_abandoned(facts, record)) /* an answer may be what the capture lacks */
+	if (record->missing != 0 || (record->abandoned && report_is_given_up(facts, record))) /* an answer may be what the capture lacks */
 		return 0;
 	if (record->greeting_us != 0 && record->slow_answers == 0)
 		return record->greeting_us;
