@@ -256,6 +256,8 @@ report_sent_ident(struct report_end_events *self, const struct packet *segment)
 	if (self->idents_known != 0 && step > 0 && step <= IDENTS_MISSING_MAX + 1) {
 		report_count_up(&self->idents_next, 1);
 		report_count_up(&self->idents_missing, step - 1u);
+	} else if (self->idents_known != 0 && step >= UINT16_MAX - IDENTS_MISSING_MAX) {
+		report_count_up(&self->idents_late, 1);
 	} else if (self->idents_known != 0) {
 		report_count_up(&self->idents_odd, 1);
 	}
@@ -337,6 +339,26 @@ report_is_probe(const struct report_event_at *at)
 	       tcp->seq + 1 == at->self->nxt && at->peer->last_ack_sent == at->self->nxt && at->peer->wnd != 0;
 }
 
+/* Timestamps: how far the clock of its peer has gone since the timestamp that a data segment echoes. */
+static void
+report_sent_ticks(struct report_end_events *self, const struct report_end_events *peer, const struct report_event_at *at)
+{
+	const struct tcp_layer *tcp = &at->segment->tcp;
+
+	if ((tcp->options & TCP_OPTION_TIMESTAMPS) == 0)
+		return;
+	if (self->ticks_first_time == 0) {
+		self->ticks_first = tcp->tsval;
+		self->ticks_first_time = at->time;
+	}
+	self->ticks = tcp->tsval;
+	self->ticks_time = at->time;
+	if (at->segment->payload_wire > 0 && peer->ticks_time != 0 && peer->ticks - tcp->tsecr < 1u << 24) {
+		self->lag_ticks += peer->ticks - tcp->tsecr;
+		self->lags++;
+	}
+}
+
 /* Facts of all segments: the sizes that arrive, how far its packets have come, what it got twice. */
 static void
 report_sent_any(struct report_capture *capture, const struct report_event_at *at, bool again)
@@ -352,6 +374,9 @@ report_sent_any(struct report_capture *capture, const struct report_event_at *at
 	else if (self->rst_ttl == 0)
 		self->rst_ttl = ttl;
 	report_sent_ident(self, segment);
+	report_sent_ticks(self, peer, at);
+	if (at->self->wnd > self->window_max && (segment->tcp.flags & (TCP_SYN | TCP_RST)) == 0)
+		self->window_max = at->self->wnd;
 	if (!again && segment->payload_wire > self->length_sent)
 		self->length_sent = segment->payload_wire;
 	if (segment->payload_wire > 0 && !again)
@@ -547,6 +572,7 @@ report_capture_record(struct report_capture *capture, struct firing *firing)
 		const struct tcp_endpoint *self = &firing->flow->tcp[e == REPORT_CLIENT ? firing->endpoint : 1 - firing->endpoint];
 
 		record->ends[e].unacknowledged = self->nxt - self->una;
+		record->ends[e].scales = (self->flags & TCP_EP_WSCALE_OFFERED) != 0;
 	}
 	report_capture_move(&record->ends[REPORT_CLIENT], &ends[firing->endpoint]);
 	report_capture_move(&record->ends[REPORT_SERVER], &ends[1 - firing->endpoint]);

@@ -10,7 +10,7 @@
 #include "tools/report/report_capture.h"
 
 /* Kinds of findings at most. */
-#define REPORT_FINDINGS 40u
+#define REPORT_FINDINGS 48u
 
 /* What a failed connection or request costs in the order of findings, us. */
 #define REPORT_FAILURE_US 5000000u
@@ -140,7 +140,8 @@ report_find report_find_scan, report_find_flood, report_find_no_answer, report_f
 /* report_waiting.c: where time goes. */
 report_find report_find_slow_server, report_find_distance, report_find_chatty, report_find_lost_client,
     report_find_lost_server, report_find_lost_acks, report_find_policer, report_find_slow_reader_client,
-    report_find_slow_reader_server, report_find_slow_sender_client, report_find_slow_sender_server;
+    report_find_slow_reader_server, report_find_slow_sender_client, report_find_slow_sender_server,
+    report_find_reordered, report_find_doubled, report_find_queue, report_find_small_window, report_find_held;
 
 /* report_endings.c: connections that end badly, or do not end. */
 report_find report_find_silent, report_find_mtu, report_find_unanswered, report_find_gave_up, report_find_idle_closed,

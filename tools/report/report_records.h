@@ -96,12 +96,19 @@ struct report_end_events {
 	uint64_t data_time;	/* its time; 0 none */
 	uint64_t acked_time;	/* when its peer acknowledged that, by a segment without payload; 0 it did not, or otherwise */
 	bool data_small;	/* it is shorter than the segments of the connection, and was all that was outstanding */
+	uint32_t window_max;	/* largest window that it has advertised, scaled */
+	uint32_t ticks;		/* its latest timestamp (RFC 7323), if `ticks_time` is not 0 */
+	uint32_t ticks_first;	/* its first one */
+	uint64_t ticks_first_time, ticks_time; /* their times */
+	uint64_t lag_ticks;	/* sum over its data segments: ticks of its peer since the one that they echo */
+	uint32_t lags;		/* number of these */
 	uint32_t length_acked;	/* the largest payload of its segments when all were acknowledged */
 	uint32_t length_sent;	/* the largest since then */
 	uint8_t ttl, rst_ttl;	/* of its latest segment without RST, of its first RST; 0 none */
 	uint8_t idents_known;	/* its latest segment has an identification, and it is known how far the next one is */
 	uint16_t ident;		/* identification of its latest segment */
 	uint16_t idents_next, idents_odd; /* segments whose identification follows that before, or does not; saturating */
+	uint16_t idents_late;	 /* segments whose identification is a little smaller than that before; saturating */
 	uint16_t idents_missing; /* identifications that the capture lacks between those that follow; saturating */
 	struct report_request_event *request; /* NULL: none */
 	struct report_end_trouble *trouble;   /* NULL: none */
@@ -190,6 +197,7 @@ struct report_end {
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
 	uint8_t flags; /* of all its segments */
+	bool scales;   /* it has offered window scaling */
 	uint32_t unacknowledged; /* sequence space that it has sent and its peer has not acknowledged, at the end */
 	struct report_end_events events;
 };
