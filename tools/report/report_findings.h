@@ -43,6 +43,9 @@ struct report_service {
 	uint64_t opened;  /* with a complete handshake */
 	uint64_t failed; /* connections that did not come about, or were reset */
 	uint64_t exchanges, bytes, resent;
+	uint64_t slow_answers;
+	uint64_t server_min_us, server_max_us; /* shortest and longest time for an answer; UINT64_MAX and 0: none */
+	bool dns;		   /* queries of DNS go to it */
 	struct report_waits waits; /* sums */
 };
 
@@ -149,6 +152,6 @@ report_find report_find_silent, report_find_mtu, report_find_unanswered, report_
 
 /* report_protocols.c: failures that protocols tell. */
 report_find report_find_tls, report_find_http_5xx, report_find_http_4xx, report_find_dns_slow, report_find_dns_rcode,
-    report_find_dns_mute, report_find_udp_unreachable;
+    report_find_dns_mute, report_find_dns_other_address, report_find_udp_unreachable;
 
 #endif

@@ -10,7 +10,7 @@
 
 /* Answers that take long, all of them equally long, to a client that asks again at once: long polls, which wait for an
  * event or the end of their time. */
-#define POLL_MIN_US 2000000
+#define POLL_MIN_US 1900000u
 #define POLL_ANSWERS 3u
 #define POLL_BYTES 1000u
 
@@ -34,21 +34,15 @@ report_is_tcp(const struct report_record *record)
 /* ------------------------------------------------------------------------------------------------- the program */
 
 static bool
-report_is_long_poll(const struct report_record *record)
+report_is_long_poll(const struct report_facts *facts, const struct report_record *record)
 {
-	int64_t longest = record->server_max_us, spread = longest - record->server_min_us;
+	const struct report_service *service = report_service_of(facts, record);
+	uint64_t spread = service->server_max_us - service->server_min_us;
 
-	return record->exchanges >= POLL_ANSWERS && record->slow_answers == record->exchanges &&
-	       record->server_min_us >= POLL_MIN_US && spread <= longest / 50 &&
-	       record->waits.program[REPORT_CLIENT] <= 20000 * record->exchanges &&
-	       record->ends[REPORT_SERVER].bytes <= POLL_BYTES * record->exchanges;
-}
-
-/* DNS over UDP has findings of its own. */
-static bool
-report_is_dns(const struct report_record *record)
-{
-	return record->protocol == IPPROTO_UDP && record->ends[REPORT_SERVER].port == 53;
+	return service->exchanges >= POLL_ANSWERS && service->slow_answers == service->exchanges &&
+	       service->server_min_us >= POLL_MIN_US && spread <= service->server_max_us / 20 &&
+	       service->waits.program[REPORT_CLIENT] <= 20000 * service->exchanges &&
+	       service->bytes <= 2 * POLL_BYTES * service->exchanges;
 }
 
 /* Whether the server sends messages for which nothing was asked: short ones, long after its last one. */
@@ -66,9 +60,26 @@ report_measure_slow_server(const struct report_facts *facts, const struct report
 		return 0;
 	if (record->greeting_us != 0 && record->slow_answers == 0)
 		return record->greeting_us;
-	return record->slow_answers != 0 && !report_is_dns(record) && !report_is_long_poll(record) &&
+	return record->slow_answers != 0 && !report_service_of(facts, record)->dns && !report_is_long_poll(facts, record) &&
 			       !report_pushes(record) ?
 		       record->waits.program[REPORT_SERVER] : 0;
+}
+
+/* The path of HTTP at the server of a record that was answered late most often; NULL if there is none. */
+static const char *
+report_slow_path(const struct report_facts *facts, const struct report_record *record)
+{
+	const struct report_end *server = &record->ends[REPORT_SERVER];
+	const struct report_failure *most = NULL;
+
+	for (size_t i = 0; i < REPORT_FAILURES; i++) {
+		const struct report_failure *failure = &facts->capture->failures.list[i];
+
+		if (failure->kind == REPORT_HTTP_SLOW && failure->server == server->address && failure->port == server->port &&
+		    (most == NULL || failure->count > most->count))
+			most = failure;
+	}
+	return most != NULL ? most->group : NULL;
 }
 
 void
@@ -76,6 +87,7 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 {
 	struct report_gathered found = report_gather(finding, facts, report_measure_slow_server, REPORT_GREETING);
 	uint64_t slow = 0, answers = 0, longest = 0;
+	const char *path;
 
 	if (found.count == 0)
 		return;
@@ -92,6 +104,8 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 			longest = record->greeting_us;
 	}
 	finding->count = slow;
+	if (found.services == 1 && report_service_of(facts, found.worst)->exchanges > answers)
+		answers = report_service_of(facts, found.worst)->exchanges;
 	finding->of = answers > slow ? answers : slow;
 	finding->cost_us = finding->waited_us = found.sum;
 	report_write(finding, "The server is slow: clients waited ");
@@ -102,6 +116,9 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 		     " connection%s, at most ", slow, finding->of, report_plural(finding->of), found.count,
 		     report_plural(found.count));
 	report_write_time(finding, longest);
+	path = report_slow_path(facts, found.worst);
+	if (path != NULL)
+		report_write(finding, "; most of them for %s", path);
 	report_write(finding, ".");
 }
 
