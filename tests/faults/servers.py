@@ -207,9 +207,12 @@ def serve_sql(connection, options):
     ready = b"Z\0\0\0\5I"
     connection.sendall(b"R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\x0015.0\0" + ready)
     table, slow = options.pair("slow")
-    while (kind := receive_exactly(connection, 1)) != b"X":
+    while True:
+        kind = receive_exactly(connection, 1)
         body = receive_exactly(connection, struct.unpack("!I", receive_exactly(connection, 4))[0] - 4)
-        wait(slow if kind == b"Q" and table and table.encode() in body else options.number("delay", 0.006))
+        if kind == b"X":
+            return
+        wait(slow if table and table.encode() in body else options.number("delay", 0.006))
         row = b"D" + struct.pack("!IHI", 4 + 2 + 4 + 60, 1, 60) + b"v" * 60
         head = b"T" + struct.pack("!IH", 30, 1) + b"value\0" + struct.pack("!IHIhiH", 0, 0, 25, -1, -1, 0)
         connection.sendall(head + row * 3 + b"C\0\0\0\x0dSELECT 3\0" + ready)
