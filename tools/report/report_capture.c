@@ -468,6 +468,8 @@ report_capture_retransmission(struct report_capture *capture, const struct repor
 		return;
 	}
 	report_count_repeat(&trouble->repeats, &latest);
+	if (trouble->repeats.count > trouble->repeats_most)
+		trouble->repeats_most = trouble->repeats.count;
 	if (info->tcpr_kind == RETRANSMIT_SYN)
 		trouble->syn_again = (struct report_opening){at->packet, latest.time, latest.received};
 }

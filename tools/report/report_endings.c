@@ -11,6 +11,9 @@
 /* A connection without packets for so long, us, is idle. */
 #define IDLE_US 500000u
 
+/* So long, us, a client has to wait for packets that do not arrive. */
+#define LOST_LARGE_US 2000000u
+
 /* Segments as large as this do not pass a link with a smaller MTU. */
 #define LARGE_SEGMENT 900u
 
@@ -23,16 +26,35 @@ report_is_stuck_large(const struct report_record *record, unsigned e)
 	const struct report_end *end = &record->ends[e];
 	const struct report_end_trouble *trouble = report_trouble(end);
 
-	return end->unacknowledged != 0 && trouble->repeats.count >= 3 && trouble->stuck_length >= LARGE_SEGMENT &&
+	return end->unacknowledged != 0 && trouble->repeats_most >= 3 && trouble->stuck_length >= LARGE_SEGMENT &&
 	       trouble->stuck_length > end->events.length_acked && record->ends[1 - e].zero_windows == 0 &&
 	       record->ends[1 - e].segments > 1;
+}
+
+/* The largest payload of an end that was captured. */
+static uint32_t
+report_largest(const struct report_end *end)
+{
+	return end->events.length_acked > end->events.length_sent ? end->events.length_acked : end->events.length_sent;
+}
+
+/* Whether many packets of a server did not arrive at the capture, by their identifications, and only small ones did, until
+ * the client gave up. */
+static bool
+report_is_lost_large(const struct report_record *record)
+{
+	const struct report_end *server = &record->ends[REPORT_SERVER];
+
+	return server->events.idents_missing >= 3 && server->events.idents_odd == 0 && server->resent == 0 &&
+	       report_largest(server) < LARGE_SEGMENT && server->events.idents_missing >= server->segments &&
+	       record->closed_by == REPORT_CLIENT && record->patience_us >= LOST_LARGE_US;
 }
 
 bool
 report_is_mtu(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP &&
-	       ((record->silence.packet != 0 && record->silence.too_big != 0) ||
+	       (report_is_lost_large(record) || (record->silence.packet != 0 && record->silence.too_big != 0) ||
 		report_is_stuck_large(record, REPORT_CLIENT) || report_is_stuck_large(record, REPORT_SERVER));
 }
 
@@ -40,7 +62,9 @@ static uint64_t
 report_measure_mtu(const struct report_facts *facts, const struct report_record *record)
 {
 	(void)facts;
-	return report_is_mtu(record) ? record->waits.lost[0] + record->waits.lost[1] + 1 : 0;
+	if (!report_is_mtu(record))
+		return 0;
+	return (report_is_lost_large(record) ? record->patience_us : record->waits.lost[0] + record->waits.lost[1]) + 1;
 }
 
 static uint64_t
@@ -79,6 +103,12 @@ report_find_mtu(struct report_finding *finding, const struct report_facts *facts
 	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
 	report_write(finding, "MTU black hole: on %" PRIu64 " connection%s with ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
+	if (report_is_lost_large(found.worst)) {
+		report_write(finding, " %u packets of the server did not arrive at the capture (their identifications are missing), "
+			     "only small ones did, until the client gave up; no ICMP error says that they are too big for the path.",
+			     found.worst->ends[REPORT_SERVER].events.idents_missing);
+		return;
+	}
 	report_write(finding, " large segments of the %s (%u bytes) never arrive and small ones do; %s",
 		     e == REPORT_CLIENT ? "client" : "server", report_trouble(end)->stuck_length,
 		     found.worst->silence.too_big != 0 ?
@@ -158,7 +188,7 @@ report_gave_up_alike(const struct report_facts *facts, const struct report_recor
 
 		if (other == record || other->service != record->service || other->patience_us < PATIENCE_US)
 			continue;
-		if (report_is_cut_off(other) && (record->abandoned || report_are_alike(record->patience_us, other->patience_us)))
+		if (report_is_cut_off(other) && !report_pushes(other) && (record->abandoned || report_are_alike(record->patience_us, other->patience_us)))
 			return true;
 		if (record->abandoned && other->abandoned && record->ends[REPORT_SERVER].bytes > 0 &&
 		    report_are_alike(record->patience_us, other->patience_us))
@@ -170,9 +200,9 @@ report_gave_up_alike(const struct report_facts *facts, const struct report_recor
 bool
 report_is_given_up(const struct report_facts *facts, const struct report_record *record)
 {
-	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US)
+	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US || report_is_mtu(record))
 		return false;
-	return report_is_cut_off(record) || report_gave_up_alike(facts, record);
+	return (report_is_cut_off(record) && !(report_pushes(record) && !record->abandoned)) || report_gave_up_alike(facts, record);
 }
 
 /* A request without any answer when an end closed, or the capture ended. */
@@ -215,7 +245,7 @@ report_measure_gave_up(const struct report_facts *facts, const struct report_rec
 {
 	if (report_is_given_up(facts, record))
 		return 1 + record->patience_us;
-	return report_is_cut_off(record) && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
+	return report_is_cut_off(record) && !report_pushes(record) && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
 }
 
 void

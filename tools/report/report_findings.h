@@ -119,6 +119,9 @@ bool report_rejection_is_filter(const struct report_rejection *rejection);
 /* Whether only large segments of a connection are lost. */
 bool report_is_mtu(const struct report_record *record);
 
+/* Whether the server of a record sends messages for which nothing was asked. */
+bool report_pushes(const struct report_record *record);
+
 /* Whether a client gave up before the answer to its latest request was complete. */
 bool report_is_given_up(const struct report_facts *facts, const struct report_record *record);
 

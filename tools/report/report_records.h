@@ -66,6 +66,7 @@ struct report_end_trouble {
 	uint64_t longest_us;		 /* longest time for which it was closed, stuck_us included; 0 unknown */
 	uint64_t longest_packet;	 /* the segment that closed it then */
 	struct report_repeats repeats;
+	uint64_t repeats_most;		 /* most retransmissions in a row */
 	uint64_t queued_ns;		 /* longest time from the first to the last request of a row */
 	uint64_t greeting_us;		 /* of a server that sends first, and late: until its first data; 0 none */
 	uint64_t missing_segments;	 /* segments that it had sent when it acknowledged missing data last */

@@ -8,6 +8,10 @@
 /* Waits of a connection below this, us, are worth no finding. */
 #define WAIT_MIN_US 200000u
 
+/* A server that takes this mean time, us, for so many answers is slow, too. */
+#define SLOW_MEAN_US	  250000u
+#define SLOW_MEAN_ANSWERS 4u
+
 /* Answers that take long, all of them equally long, to a client that asks again at once: long polls, which wait for an
  * event or the end of their time. */
 #define POLL_MIN_US 1900000u
@@ -46,22 +50,34 @@ report_is_long_poll(const struct report_facts *facts, const struct report_record
 }
 
 /* Whether the server sends messages for which nothing was asked: short ones, long after its last one. */
-static bool
+bool
 report_pushes(const struct report_record *record)
 {
 	return record->waits.sending[REPORT_SERVER] >= SLOW_ANSWER_US && record->pause_max_us >= SLOW_ANSWER_US &&
 	       record->ends[REPORT_SERVER].bytes <= POLL_BYTES * (record->turns + 4);
 }
 
+/* Whether a service takes long for all of its answers, though perhaps not as long as a slow answer. */
+static bool
+report_is_slow_in_the_mean(const struct report_facts *facts, const struct report_record *record)
+{
+	const struct report_service *service = report_service_of(facts, record);
+
+	return report_is_tcp(record) && service->exchanges >= SLOW_MEAN_ANSWERS &&
+	       service->waits.program[REPORT_SERVER] / service->exchanges >= SLOW_MEAN_US &&
+	       service->server_min_us >= SLOW_MEAN_US / 2;
+}
+
 static uint64_t
 report_measure_slow_server(const struct report_facts *facts, const struct report_record *record)
 {
+	bool slow = record->slow_answers != 0 || report_is_slow_in_the_mean(facts, record);
+
 	if (record->missing != 0 || (record->abandoned && report_is_given_up(facts, record))) /* an answer may be what the capture lacks */
 		return 0;
 	if (record->greeting_us != 0 && record->slow_answers == 0)
 		return record->greeting_us;
-	return record->slow_answers != 0 && !report_service_of(facts, record)->dns && !report_is_long_poll(facts, record) &&
-			       !report_pushes(record) ?
+	return slow && !report_service_of(facts, record)->dns && !report_is_long_poll(facts, record) && !report_pushes(record) ?
 		       record->waits.program[REPORT_SERVER] : 0;
 }
 
@@ -86,7 +102,7 @@ void
 report_find_slow_server(struct report_finding *finding, const struct report_facts *facts)
 {
 	struct report_gathered found = report_gather(finding, facts, report_measure_slow_server, REPORT_GREETING);
-	uint64_t slow = 0, answers = 0, longest = 0;
+	uint64_t slow = 0, answers = 0, longest = 0, limit_us = SLOW_ANSWER_US;
 	const char *path;
 
 	if (found.count == 0)
@@ -96,7 +112,12 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 
 		if (report_measure_slow_server(facts, record) == 0)
 			continue;
-		slow += record->slow_answers != 0 ? record->slow_answers : 1;
+		if (report_is_slow_in_the_mean(facts, record)) {
+			limit_us = SLOW_MEAN_US / 2;
+			slow += record->exchanges;
+		} else {
+			slow += record->slow_answers != 0 ? record->slow_answers : 1;
+		}
 		answers += record->exchanges;
 		if (record->server_max_us > (int64_t)longest)
 			longest = (uint64_t)record->server_max_us;
@@ -112,8 +133,9 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 	report_write_time(finding, found.sum);
 	report_write(finding, " for the program at ");
 	report_write_where(finding, &found);
-	report_write(finding, ", which took 0.5 s or more for %" PRIu64 " of %" PRIu64 " answer%s on %" PRIu64
-		     " connection%s, at most ", slow, finding->of, report_plural(finding->of), found.count,
+	report_write(finding, ", which took ");
+	report_write_time(finding, limit_us);
+	report_write(finding, " or more for %" PRIu64 " of %" PRIu64 " answer%s on %" PRIu64 " connection%s, at most ", slow, finding->of, report_plural(finding->of), found.count,
 		     report_plural(found.count));
 	report_write_time(finding, longest);
 	path = report_slow_path(facts, found.worst);
