@@ -309,11 +309,13 @@ report_find_refused(struct report_finding *finding, const struct report_facts *f
 	report_write(finding, "Refused: %" PRIu64 " attempt%s to connect to ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " got a RST; ");
-	if (report_rst_is_foreign(facts, found.worst))
+	if (report_rst_is_foreign(facts, found.worst)) {
+		finding->side = "network";
 		report_write(finding, "it has another TTL than the server's packets, so a firewall on the way rejects them.");
-	else
+	} else {
 		report_write(finding, "nothing listens there%s.",
 			     report_port_is_open(facts, found.worst) ? " at that moment, though it did at other times" : "");
+	}
 }
 
 /* ------------------------------------------------------------------------------------------------------ handshakes */

@@ -132,7 +132,8 @@ report_sent_request(struct report_capture *capture, const struct report_event_at
 					       .first = at->time,
 					       .received = tcp_captured_bytes(at->peer),
 					       .segments = at->peer->segments_sent,
-					       .length = at->segment->payload_wire};
+					       .length = at->segment->payload_wire,
+					       .first_length = at->segment->payload_wire};
 
 	capture->no_memory |= before == NULL;
 	if (before == NULL)
@@ -142,6 +143,7 @@ report_sent_request(struct report_capture *capture, const struct report_event_at
 
 		request.row = before->row + report_is_next_request(before, &request);
 		request.first = since;
+		request.first_length = before->first_length;
 		if (request.row > 1 && at->time > since && at->time - since > report_end_trouble(end)->queued_ns) {
 			struct report_end_trouble *trouble = report_trouble_of(capture, at->firing);
 
@@ -191,8 +193,11 @@ report_sent_control(struct report_capture *capture, const struct report_event_at
 	/* The RST of an end closes that end at once, a RST that is not its own does not. */
 	if ((flags & TCP_RST) != 0 && at->self->state == TCP_STATE_CLOSED)
 		report_note_reset(capture, at);
-	if ((flags & (TCP_FIN | TCP_RST)) != 0 && !again && end->finish_time == 0)
+	if ((flags & (TCP_FIN | TCP_RST)) != 0 && !again && end->finish_time == 0) {
 		end->finish_time = at->time;
+		end->finish_received = tcp_captured_bytes(at->peer);
+		end->reset_first = (flags & TCP_RST) != 0;
+	}
 	if ((flags & TCP_SYN) != 0 && (flags & TCP_ACK) != 0 && at->self->state == TCP_STATE_SYN_RECEIVED &&
 	    end->syn_ack_packet == 0) {
 		end->syn_ack_packet = at->packet;
@@ -251,12 +256,107 @@ report_sent_ident(struct report_end_events *self, const struct packet *segment)
 	if (self->idents_known != 0 && step > 0 && step <= IDENTS_MISSING_MAX + 1) {
 		report_count_up(&self->idents_next, 1);
 		report_count_up(&self->idents_missing, step - 1u);
+	} else if (self->idents_known != 0 && step >= UINT16_MAX - IDENTS_MISSING_MAX) {
+		report_count_up(&self->idents_late, 1);
 	} else if (self->idents_known != 0) {
 		report_count_up(&self->idents_odd, 1);
 	}
 	if (self->idents_known == 0 || step < UINT16_MAX / 2)
 		self->ident = (uint16_t)segment->ip.fragment_id;
 	self->idents_known = segment->payload_wire <= ONE_PACKET;
+}
+
+/* Counts a retransmission that follows another one directly, or starts to count. */
+static void
+report_count_repeat(struct report_repeats *repeats, const struct report_repeats *latest)
+{
+	uint64_t count = repeats->count;
+
+	if (count == 0 || latest->segments != repeats->segments + 1 || latest->received != repeats->received) {
+		*repeats = *latest;
+		count = 0;
+	}
+	repeats->count = count + 1;
+	repeats->segments = latest->segments;
+	repeats->last = latest->time;
+}
+
+/* An ACK is delayed if it comes so long after a small segment, ns: systems wait 40 ms at least, RFC 9293 allows 500 ms. */
+#define DELAYED_ACK_MIN 30000000u
+#define DELAYED_ACK_MAX 550000000u
+
+/* What has waited for an ACK follows it within this time, ns. */
+#define HELD_NS 3000000u
+
+/* Payload of a segment that a sender may hold back until all before it is acknowledged (RFC 9293 section 3.7.4). */
+#define SMALL_SEGMENT 536u
+
+/* New payload: whether its sender has waited with it until its small segment before was acknowledged, late. */
+static void
+report_sent_data(struct report_capture *capture, const struct report_event_at *at, struct report_end_events *self)
+{
+	uint64_t acked = self->acked_time, waited = acked > self->data_time ? acked - self->data_time : 0;
+	struct report_end_trouble *trouble;
+
+	if (self->data_small && waited >= DELAYED_ACK_MIN && waited <= DELAYED_ACK_MAX && at->time - acked <= HELD_NS) {
+		trouble = report_trouble_of(capture, at->firing);
+		if (trouble != NULL) {
+			trouble->held++;
+			trouble->held_us += waited / 1000;
+			if (waited / 1000 > trouble->held_max_us) {
+				trouble->held_max_us = waited / 1000;
+				trouble->held_packet = self->data_packet;
+			}
+		}
+	}
+	self->data_packet = at->packet;
+	self->data_time = at->time;
+	self->acked_time = 0;
+	self->data_small = at->segment->payload_wire < SMALL_SEGMENT &&
+			   at->self->nxt - at->peer->last_ack_sent == at->segment->payload_wire;
+}
+
+/* A keep-alive probe repeats the last number before what comes next. */
+static void
+report_sent_probe(struct report_capture *capture, const struct report_event_at *at)
+{
+	struct report_end_trouble *trouble = report_trouble_of(capture, at->firing);
+	struct report_repeats latest = {.packet = at->packet,
+					.time = at->time,
+					.segments = at->self->segments_sent,
+					.received = at->peer->segments_sent};
+
+	if (trouble != NULL)
+		report_count_repeat(&trouble->alive, &latest);
+}
+
+static bool
+report_is_probe(const struct report_event_at *at)
+{
+	const struct tcp_layer *tcp = &at->segment->tcp;
+
+	return (tcp->flags & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) == TCP_ACK && at->segment->payload_wire <= 1 &&
+	       tcp->seq + 1 == at->self->nxt && at->peer->last_ack_sent == at->self->nxt && at->peer->wnd != 0;
+}
+
+/* Timestamps: how far the clock of its peer has gone since the timestamp that a data segment echoes. */
+static void
+report_sent_ticks(struct report_end_events *self, const struct report_end_events *peer, const struct report_event_at *at)
+{
+	const struct tcp_layer *tcp = &at->segment->tcp;
+
+	if ((tcp->options & TCP_OPTION_TIMESTAMPS) == 0)
+		return;
+	if (self->ticks_first_time == 0) {
+		self->ticks_first = tcp->tsval;
+		self->ticks_first_time = at->time;
+	}
+	self->ticks = tcp->tsval;
+	self->ticks_time = at->time;
+	if (at->segment->payload_wire > 0 && peer->ticks_time != 0 && peer->ticks - tcp->tsecr < 1u << 24) {
+		self->lag_ticks += peer->ticks - tcp->tsecr;
+		self->lags++;
+	}
 }
 
 /* Facts of all segments: the sizes that arrive, how far its packets have come, what it got twice. */
@@ -274,9 +374,18 @@ report_sent_any(struct report_capture *capture, const struct report_event_at *at
 	else if (self->rst_ttl == 0)
 		self->rst_ttl = ttl;
 	report_sent_ident(self, segment);
+	report_sent_ticks(self, peer, at);
+	if (at->self->wnd > self->window_max && (segment->tcp.flags & (TCP_SYN | TCP_RST)) == 0)
+		self->window_max = at->self->wnd;
 	if (!again && segment->payload_wire > self->length_sent)
 		self->length_sent = segment->payload_wire;
+	if (segment->payload_wire > 0 && !again)
+		report_sent_data(capture, at, self);
+	if (report_is_probe(at))
+		report_sent_probe(capture, at);
 	if (segment->tcp.ack == at->peer->nxt) {
+		if (segment->payload_wire == 0 && peer->data_time != 0 && peer->acked_time == 0)
+			peer->acked_time = at->time;
 		if (peer->length_sent > peer->length_acked)
 			peer->length_acked = peer->length_sent;
 		peer->length_sent = 0;
@@ -321,27 +430,17 @@ report_capture_sent(struct report_capture *capture, const struct report_event_at
 static void
 report_capture_received(struct report_capture *capture, const struct report_event_at *at)
 {
+	struct report_end_events *peer = &report_ends_of(capture, at->firing)[1 - at->firing->endpoint];
+
 	if ((at->segment->tcp.flags & TCP_RST) != 0 &&
-	    (at->self->state == TCP_STATE_SYN_SENT || at->self->state == TCP_STATE_CLOSED))
+	    (at->self->state == TCP_STATE_SYN_SENT || at->self->state == TCP_STATE_CLOSED)) {
 		report_note_reset(capture, at);
+		if (peer->rst_ttl == 0)
+			peer->rst_ttl = at->segment->ip.ttl;
+	}
 }
 
 /* ------------------------------------------------------------------------------------------------------ the events */
-
-/* Counts a retransmission that follows another one directly, or starts to count. */
-static void
-report_count_repeat(struct report_repeats *repeats, const struct report_repeats *latest)
-{
-	uint64_t count = repeats->count;
-
-	if (count == 0 || latest->segments != repeats->segments + 1 || latest->received != repeats->received) {
-		*repeats = *latest;
-		count = 0;
-	}
-	repeats->count = count + 1;
-	repeats->segments = latest->segments;
-	repeats->last = latest->time;
-}
 
 static void
 report_capture_retransmission(struct report_capture *capture, const struct report_event_at *at)
@@ -369,6 +468,8 @@ report_capture_retransmission(struct report_capture *capture, const struct repor
 		return;
 	}
 	report_count_repeat(&trouble->repeats, &latest);
+	if (trouble->repeats.count > trouble->repeats_most)
+		trouble->repeats_most = trouble->repeats.count;
 	if (info->tcpr_kind == RETRANSMIT_SYN)
 		trouble->syn_again = (struct report_opening){at->packet, latest.time, latest.received};
 }
@@ -473,6 +574,7 @@ report_capture_record(struct report_capture *capture, struct firing *firing)
 		const struct tcp_endpoint *self = &firing->flow->tcp[e == REPORT_CLIENT ? firing->endpoint : 1 - firing->endpoint];
 
 		record->ends[e].unacknowledged = self->nxt - self->una;
+		record->ends[e].scales = (self->flags & TCP_EP_WSCALE_OFFERED) != 0;
 	}
 	report_capture_move(&record->ends[REPORT_CLIENT], &ends[firing->endpoint]);
 	report_capture_move(&record->ends[REPORT_SERVER], &ends[1 - firing->endpoint]);

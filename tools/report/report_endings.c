@@ -11,6 +11,9 @@
 /* A connection without packets for so long, us, is idle. */
 #define IDLE_US 500000u
 
+/* So long, us, a client has to wait for packets that do not arrive. */
+#define LOST_LARGE_US 2000000u
+
 /* Segments as large as this do not pass a link with a smaller MTU. */
 #define LARGE_SEGMENT 900u
 
@@ -23,16 +26,35 @@ report_is_stuck_large(const struct report_record *record, unsigned e)
 	const struct report_end *end = &record->ends[e];
 	const struct report_end_trouble *trouble = report_trouble(end);
 
-	return end->unacknowledged != 0 && trouble->repeats.count >= 3 && trouble->stuck_length >= LARGE_SEGMENT &&
+	return end->unacknowledged != 0 && trouble->repeats_most >= 3 && trouble->stuck_length >= LARGE_SEGMENT &&
 	       trouble->stuck_length > end->events.length_acked && record->ends[1 - e].zero_windows == 0 &&
 	       record->ends[1 - e].segments > 1;
+}
+
+/* The largest payload of an end that was captured. */
+static uint32_t
+report_largest(const struct report_end *end)
+{
+	return end->events.length_acked > end->events.length_sent ? end->events.length_acked : end->events.length_sent;
+}
+
+/* Whether many packets of a server did not arrive at the capture, by their identifications, and only small ones did, until
+ * the client gave up. */
+static bool
+report_is_lost_large(const struct report_record *record)
+{
+	const struct report_end *server = &record->ends[REPORT_SERVER];
+
+	return server->events.idents_missing >= 3 && server->events.idents_odd == 0 && server->resent == 0 &&
+	       report_largest(server) < LARGE_SEGMENT && server->events.idents_missing >= server->segments &&
+	       record->closed_by == REPORT_CLIENT && record->patience_us >= LOST_LARGE_US;
 }
 
 bool
 report_is_mtu(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP &&
-	       ((record->silence.packet != 0 && record->silence.too_big != 0) ||
+	       (report_is_lost_large(record) || (record->silence.packet != 0 && record->silence.too_big != 0) ||
 		report_is_stuck_large(record, REPORT_CLIENT) || report_is_stuck_large(record, REPORT_SERVER));
 }
 
@@ -40,7 +62,9 @@ static uint64_t
 report_measure_mtu(const struct report_facts *facts, const struct report_record *record)
 {
 	(void)facts;
-	return report_is_mtu(record) ? record->waits.lost[0] + record->waits.lost[1] + 1 : 0;
+	if (!report_is_mtu(record))
+		return 0;
+	return (report_is_lost_large(record) ? record->patience_us : record->waits.lost[0] + record->waits.lost[1]) + 1;
 }
 
 static uint64_t
@@ -79,6 +103,12 @@ report_find_mtu(struct report_finding *finding, const struct report_facts *facts
 	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
 	report_write(finding, "MTU black hole: on %" PRIu64 " connection%s with ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
+	if (report_is_lost_large(found.worst)) {
+		report_write(finding, " %u packets of the server did not arrive at the capture (their identifications are missing), "
+			     "only small ones did, until the client gave up; no ICMP error says that they are too big for the path.",
+			     found.worst->ends[REPORT_SERVER].events.idents_missing);
+		return;
+	}
 	report_write(finding, " large segments of the %s (%u bytes) never arrive and small ones do; %s",
 		     e == REPORT_CLIENT ? "client" : "server", report_trouble(end)->stuck_length,
 		     found.worst->silence.too_big != 0 ?
@@ -110,10 +140,10 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
 	rejection = &report_trouble(&worst->ends[worst->silence.end])->rejection;
 	report_write(finding, "The path died: %" PRIu64 " connection%s fell silent; the %s %s port %u answered none of %" PRIu64
-		     " retransmissions in ", found.count, report_plural(found.count),
+		     " %s in ", found.count, report_plural(found.count),
 		     worst->silence.end == REPORT_CLIENT ? "server" : "client",
 		     worst->ends[1 - worst->silence.end].address, worst->ends[1 - worst->silence.end].port,
-		     worst->silence.repeats);
+		     worst->silence.repeats, worst->silence.probes ? "keep-alive probes" : "retransmissions");
 	report_write_time(finding, worst->silence.us);
 	if (rejection->version != 0) {
 		report_write(finding, "; an ICMP error says \"%s\", sent by ", report_rejection_words(rejection));
@@ -128,12 +158,61 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 
 /* --------------------------------------------------------------------------------------------------- gave up, resets */
 
+/* From this time on, us, a client that closes without an answer has given up. */
+#define PATIENCE_US 500000u
+
+/* Times for which clients wait before they give up are equal if they differ by less than this, us and a part of them. */
+#define PATIENCE_SPREAD_US   30000u
+#define PATIENCE_SPREAD_PART 32u
+
+/* Whether a client closes, and resets the connection when more of an answer comes. */
+static bool
+report_is_cut_off(const struct report_record *record)
+{
+	bool waited = record->unanswered_us < 0 || record->unanswered_us >= REPORT_SLOW_ANSWER_US;
+
+	return waited && record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
+	       record->reason == REPORT_RESET_CLIENT;
+}
+
+static bool
+report_are_alike(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= PATIENCE_SPREAD_US + b / PATIENCE_SPREAD_PART;
+}
+
+/* Whether another client of the service gave up after the same time, or no client had an answer. */
+static bool
+report_gave_up_alike(const struct report_facts *facts, const struct report_record *record)
+{
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct report_record *other = &facts->list[i];
+
+		if (other == record || other->service != record->service || other->patience_us < PATIENCE_US)
+			continue;
+		if (report_is_cut_off(other) && !report_pushes(other) && (record->abandoned || report_are_alike(record->patience_us, other->patience_us)))
+			return true;
+		if (record->abandoned && other->abandoned && record->ends[REPORT_SERVER].bytes > 0 &&
+		    report_are_alike(record->patience_us, other->patience_us))
+			return true;
+	}
+	return false;
+}
+
+bool
+report_is_given_up(const struct report_facts *facts, const struct report_record *record)
+{
+	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US || report_is_mtu(record))
+		return false;
+	return (report_is_cut_off(record) && !(report_pushes(record) && !record->abandoned)) || report_gave_up_alike(facts, record);
+}
+
 /* A request without any answer when an end closed, or the capture ended. */
 static uint64_t
 report_measure_unanswered(const struct report_facts *facts, const struct report_record *record)
 {
-	(void)facts;
-	return record->open_request.packet != 0 && record->ends[REPORT_SERVER].zero_windows == 0 ?
+	return record->open_request.packet != 0 && record->ends[REPORT_SERVER].zero_windows == 0 &&
+			       !report_is_given_up(facts, record) ?
 		       1 + record->open_request.us : 0;
 }
 
@@ -162,71 +241,156 @@ report_find_unanswered(struct report_finding *finding, const struct report_facts
 	report_write(finding, ".");
 }
 
-/* A client that closes in the middle of an answer.  One that closes right behind its request, such as a notification,
- * does not wait for any. */
+/* A client that closes before an answer is complete. */
 static uint64_t
-report_is_given_up(const struct report_facts *facts, const struct report_record *record)
+report_measure_gave_up(const struct report_facts *facts, const struct report_record *record)
 {
-	bool waited = record->unanswered_us < 0 || record->unanswered_us >= REPORT_SLOW_ANSWER_US;
-
-	(void)facts;
-	return waited && record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
-	       record->reason == REPORT_RESET_CLIENT && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
+	if (report_is_given_up(facts, record))
+		return 1 + record->patience_us;
+	return report_is_cut_off(record) && !report_pushes(record) && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
 }
 
 void
 report_find_gave_up(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_gathered found = report_gather(finding, facts, report_is_given_up, REPORT_RESET);
+	struct report_gathered found = report_gather(finding, facts, report_measure_gave_up, REPORT_RESET);
+	uint64_t before = 0;
 
 	if (found.count == 0)
 		return;
+	for (size_t i = 0; i < facts->count; i++)
+		before += facts->list[i].abandoned && report_is_given_up(facts, &facts->list[i]);
 	finding->count = found.count;
 	finding->waited_us = found.sum;
-	finding->cost_us = found.count * REPORT_FAILURE_US;
+	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
 	report_write(finding, "The client gave up: %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " %s closed by the client in the middle of an answer, the longest after ",
-		     found.count == 1 ? "was" : "were");
+	report_write(finding, " %s closed by the client %s, the longest after ", found.count == 1 ? "was" : "were",
+		     before == found.count ? "before any byte of the answer came" :
+		     before == 0 ? "in the middle of an answer" : "before or in the middle of an answer");
 	report_write_time(finding, found.max);
-	report_write(finding, ".");
+	report_write(finding, ": its patience is shorter than the server needs.");
+}
+
+/* ------------------------------------------------------------------------------------------------------------ resets */
+
+/* A connection without data for so long, us, is idle when its server closes it. */
+#define RESET_IDLE_US 500000u
+
+static bool
+report_is_reset(const struct report_record *record)
+{
+	return record->protocol == IPPROTO_TCP && record->reason == REPORT_RESET_SERVER &&
+	       record->closed_by == REPORT_SERVER && record->opened;
+}
+
+/* The round trip from the capture to the server, ns. */
+static uint64_t
+report_server_trip_ns(const struct report_record *record)
+{
+	return record->rtt_us[REPORT_SERVER] > 0 ? 1000 * (uint64_t)record->rtt_us[REPORT_SERVER] : 0;
+}
+
+/* A server that has closed an idle connection before it could receive the latest request, and answers that with a RST;
+ * or that resets an idle connection, which its client cannot use any more. */
+static uint64_t
+report_measure_idle_closed(const struct report_facts *facts, const struct report_record *record)
+{
+	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
+	const struct report_request_event *request = report_end_request(&record->ends[REPORT_CLIENT].events);
+
+	(void)facts;
+	if (!report_is_reset(record) || request->packet == 0 || record->waits.program[REPORT_CLIENT] < RESET_IDLE_US)
+		return 0;
+	if (record->ends[REPORT_SERVER].bytes <= request->received)
+		return request->received > 0 && server->finish_time < request->time + report_server_trip_ns(record);
+	return server->reset_first && server->finish_time >= server->data_time + 1000 * RESET_IDLE_US;
+}
+
+void
+report_find_idle_closed(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_idle_closed, REPORT_RESET);
+	const struct report_request_event *request;
+	uint64_t raced = 0;
+
+	if (found.count == 0)
+		return;
+	for (size_t i = 0; i < facts->count; i++) {
+		request = report_end_request(&facts->list[i].ends[REPORT_CLIENT].events);
+		raced += report_measure_idle_closed(facts, &facts->list[i]) != 0 &&
+			 facts->list[i].ends[REPORT_SERVER].bytes <= request->received;
+	}
+	finding->count = found.count;
+	finding->cost_us = found.count * REPORT_FAILURE_US;
+	report_write(finding, "The server closes idle connections: on %" PRIu64 " connection%s to ", found.count,
+		     report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " it closed after an idle time of ");
+	report_write_time(finding, found.worst->waits.program[REPORT_CLIENT]);
+	if (raced > 0)
+		report_write(finding, ", and %" PRIu64 " request%s that came just then or later got a RST in place of an answer; the "
+			     "client should keep connections for a shorter time than the server does.", raced, report_plural(raced));
+	else
+		report_write(finding, " by a RST; a client that uses such a connection again gets an error.");
 }
 
 /* A server that resets in the middle of an exchange. */
 static uint64_t
-report_is_reset(const struct report_facts *facts, const struct report_record *record)
+report_measure_reset(const struct report_facts *facts, const struct report_record *record)
 {
-	(void)facts;
-	return record->protocol == IPPROTO_TCP && record->reason == REPORT_RESET_SERVER &&
-	       record->closed_by == REPORT_SERVER && record->opened ? 1 : 0;
+	return report_is_reset(record) && report_measure_idle_closed(facts, record) == 0;
+}
+
+/* The RST has come another way than the other packets of its sender. */
+static bool
+report_is_foreign_reset(const struct report_record *record)
+{
+	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
+
+	return server->rst_ttl != 0 && server->ttl != 0 && server->rst_ttl != server->ttl;
 }
 
 void
 report_find_reset(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_gathered found = report_gather(finding, facts, report_is_reset, REPORT_RESET);
+	struct report_gathered found = report_gather(finding, facts, report_measure_reset, REPORT_RESET);
+	bool began, foreign;
 
 	if (found.count == 0)
 		return;
+	began = found.worst->ends[REPORT_SERVER].bytes > report_end_request(&found.worst->ends[REPORT_CLIENT].events)->received;
+	foreign = report_is_foreign_reset(found.worst);
 	finding->count = found.count;
 	finding->cost_us = found.count * REPORT_FAILURE_US;
-	report_write(finding, "The server reset %" PRIu64 " connection%s at ", found.count, report_plural(found.count));
+	if (foreign)
+		finding->side = "network";
+	report_write(finding, foreign ? "A firewall reset %" PRIu64 " connection%s to " : "The server reset %" PRIu64 " connection%s at ",
+		     found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " %s: its program failed or closed without reading, or a firewall did.",
-		     found.worst->ends[REPORT_SERVER].bytes > 0 ? "in the middle of an answer" : "instead of an answer");
+	report_write(finding, " %s: %s.", began ? "in the middle of an answer" : "instead of an answer",
+		     foreign ? "the RST has another TTL than the packets of the server" :
+			       "its program failed or closed without reading");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- half-closed */
 
-/* How long the end that got a FIN has not closed, us, if it does not until the capture ends. */
+/* A connection that its other end has closed so long ago, us, when this end closes was forgotten by the program. */
+#define FORGOTTEN_US 3000000u
+
+/* How long the end that got a FIN has not closed, us. */
 static uint64_t
 report_measure_half_closed(const struct report_facts *facts, const struct report_record *record, unsigned end)
 {
-	uint64_t finish = record->ends[1 - end].events.finish_time, last = facts->capture->volume.last;
-	uint64_t us = finish != 0 && last > finish ? (last - finish) / 1000 : 0;
+	const struct report_end_events *self = &record->ends[end].events, *peer = &record->ends[1 - end].events;
+	bool open = record->close_wait[end];
+	uint64_t until = open ? facts->capture->volume.last : self->finish_time;
+	uint64_t us = peer->finish_time != 0 && until > peer->finish_time ? (until - peer->finish_time) / 1000 : 0;
 
-	return record->protocol == IPPROTO_TCP && record->close_wait[end] && us >= HALF_CLOSED_US &&
-	       record->silence.packet == 0 ? us : 0;
+	return record->protocol == IPPROTO_TCP && us >= (open ? HALF_CLOSED_US : FORGOTTEN_US) && !record->cut &&
+			       !peer->reset_first && record->ends[end].segments > 1 && record->silence.packet == 0 &&
+			       record->open_request.packet == 0 && !(record->abandoned && record->patience_us >= PATIENCE_US) ?
+		       us : 0;
 }
 
 static uint64_t
@@ -235,18 +399,38 @@ report_measure_half_closed_server(const struct report_facts *facts, const struct
 	return report_measure_half_closed(facts, record, REPORT_SERVER);
 }
 
-void
-report_find_half_closed(struct report_finding *finding, const struct report_facts *facts)
+static uint64_t
+report_measure_half_closed_client(const struct report_facts *facts, const struct report_record *record)
 {
-	struct report_gathered found = report_gather(finding, facts, report_measure_half_closed_server, REPORT_EVENTS);
+	return report_measure_half_closed(facts, record, REPORT_CLIENT);
+}
+
+static void
+report_write_half_closed(struct report_finding *finding, const struct report_facts *facts, report_measure measure, bool server)
+{
+	struct report_gathered found = report_gather(finding, facts, measure, REPORT_EVENTS);
 
 	if (found.count < 2)
 		return;
 	finding->count = found.count;
 	finding->cost_us = found.count * REPORT_FAILURE_US;
-	report_write(finding, "The server does not close: %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
+	report_write(finding, "The %s does not close: %" PRIu64 " connection%s to ", server ? "server" : "client", found.count,
+		     report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " stay half-closed (CLOSE_WAIT); the client has sent its FIN, for the longest ");
+	report_write(finding, " stay half-closed (CLOSE_WAIT at the %s) after the FIN of the %s, the longest for ",
+		     server ? "server" : "client", server ? "client" : "server");
 	report_write_time(finding, found.max);
-	report_write(finding, " before the capture ends, and the program of the server leaks them.");
+	report_write(finding, "; the program of the %s leaks them.", server ? "server" : "client");
+}
+
+void
+report_find_half_closed_server(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_half_closed(finding, facts, report_measure_half_closed_server, true);
+}
+
+void
+report_find_half_closed_client(struct report_finding *finding, const struct report_facts *facts)
+{
+	report_write_half_closed(finding, facts, report_measure_half_closed_client, false);
 }

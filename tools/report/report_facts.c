@@ -245,14 +245,37 @@ report_too_big(const struct report_end_trouble *events)
 		   : 0;
 }
 
-/* Retransmissions up to the end to which the peer sends nothing.  A RST or FIN of the end itself may follow them. */
+/* What a client sends so shortly before it closes says good-bye, ns. */
+#define FAREWELL_NS 100000000u
+
+/* The time for which a client has waited for the rest of an answer when it closed.  The request is no short message, and the
+ * server has acknowledged it. */
+static void
+report_check_patience(struct report_record *record)
+{
+	const struct report_end_events *client = &record->ends[REPORT_CLIENT].events;
+	const struct report_request_event *request = report_end_request(client);
+	bool farewell = request->first < request->time && client->finish_time < request->time + FAREWELL_NS;
+	uint64_t asked = farewell ? request->first : request->time;
+
+	if (request->packet == 0 || record->closed_by != REPORT_CLIENT || client->finish_time <= asked ||
+	    record->ends[REPORT_SERVER].segments <= request->segments ||
+	    (farewell ? request->first_length : request->length) < REQUEST_MIN / 2)
+		return;
+	record->patience_us = (client->finish_time - asked) / 1000;
+	record->abandoned = client->finish_received <= request->received;
+}
+
+/* Retransmissions, or keep-alive probes, up to the end to which the peer sends nothing.  A RST or FIN of the end itself may
+ * follow them. */
 static void
 report_check_silence(struct report_record *record)
 {
 	for (size_t i = 0; i < REPORT_ENDS; i++) {
 		const struct report_end *end = &record->ends[i], *peer = &record->ends[1 - i];
 		const struct report_end_trouble *events = report_trouble(end);
-		const struct report_repeats *repeats = &events->repeats;
+		bool probes = events->alive.last > events->repeats.last;
+		const struct report_repeats *repeats = probes ? &events->alive : &events->repeats;
 
 		if (repeats->count < SILENT_REPEATS || repeats->received != peer->segments || peer->segments == 0 ||
 		    repeats->segments + 1 < end->segments || repeats->last <= repeats->time)
@@ -261,6 +284,7 @@ report_check_silence(struct report_record *record)
 							  .packet = repeats->packet,
 							  .us = (repeats->last - repeats->time) / 1000,
 							  .repeats = repeats->count,
+							  .probes = probes,
 							  .end = (uint8_t)i};
 	}
 }
@@ -366,6 +390,7 @@ report_check_tcp(const struct report_capture *capture, struct report_record *rec
 	if (record->unanswered || record->half_open)
 		return;
 	report_check_silence(record);
+	report_check_patience(record);
 	if (record->silence.packet == 0)
 		report_check_request(capture, record);
 	if (record->silence.packet != 0 || record->open_request.packet != 0)

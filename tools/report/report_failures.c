@@ -17,23 +17,30 @@ struct report_failure_key {
 	uint32_t code;
 	const char *server; /* kept */
 	uint16_t port;
+	const char *group; /* kept; NULL: none */
 };
 
-/* The place of a kind, code and server; NULL if the table is full. */
+/* Places that are looked at. */
+#define PLACES_TRIED 64u
+
+/* The place of a kind, code, server and group; NULL if the table is full there. */
 static struct report_failure *
 report_failure_place(struct report_failures *failures, const struct report_failure_key *key)
 {
-	size_t slot = ((uintptr_t)key->server >> 3) + key->port * 31u + key->code * 131u + (unsigned)key->kind * 1031u;
+	size_t slot = ((uintptr_t)key->server + 7 * (uintptr_t)key->group) / 8 + key->port * 31u + key->code * 131u +
+		      (unsigned)key->kind * 1031u;
 
-	for (size_t i = 0; i < REPORT_FAILURES / 4; i++) {
+	for (size_t i = 0; i < PLACES_TRIED; i++) {
 		struct report_failure *at = &failures->list[(slot + i) & (REPORT_FAILURES - 1)];
 
 		if (at->kind == REPORT_NO_FAILURE) {
 			*at = (struct report_failure){
-			    .kind = key->kind, .code = key->code, .server = key->server, .port = key->port, .text = "", .name = ""};
+			    .kind = key->kind, .code = key->code, .server = key->server, .port = key->port,
+			    .group = key->group, .text = "", .name = ""};
 			return at;
 		}
-		if (at->kind == key->kind && at->code == key->code && at->server == key->server && at->port == key->port)
+		if (at->kind == key->kind && at->code == key->code && at->server == key->server && at->port == key->port &&
+		    at->group == key->group)
 			return at;
 	}
 	failures->dropped++;
@@ -55,13 +62,16 @@ report_keep_beginning(struct report_texts *texts, const char *text)
 	return kept != NULL ? kept : "";
 }
 
-/* Counts a failure of the connection `of`; NULL if there is no place. */
+/* Counts a failure of the connection `of`, of a group unless that is NULL; NULL if there is no place. */
 static struct report_failure *
 report_failure_count(struct report_failures *failures, struct report_texts *texts, const struct conninfo *of,
-		     enum report_failure_kind kind, uint32_t code)
+		     enum report_failure_kind kind, uint32_t code, const char *group)
 {
-	struct report_failure_key key = {
-	    .kind = kind, .code = code, .server = report_texts_keep(texts, of->ci_local), .port = of->ci_lport};
+	struct report_failure_key key = {.kind = kind,
+					 .code = code,
+					 .server = report_texts_keep(texts, of->ci_local),
+					 .port = of->ci_lport,
+					 .group = group != NULL ? report_keep_beginning(texts, group) : NULL};
 	struct report_failure *failure = key.server != NULL ? report_failure_place(failures, &key) : NULL;
 
 	if (failure != NULL)
@@ -81,6 +91,18 @@ report_failure_add_example(struct report_failure *failure, uint64_t cid, uint64_
 	failure->examples_count++;
 }
 
+/* A path without its query; `path` has KEPT_BYTES + 1 bytes. */
+static const char *
+report_path(char *path, const char *uri)
+{
+	size_t length = strcspn(uri, "?");
+
+	length = length < KEPT_BYTES ? length : KEPT_BYTES;
+	memcpy(path, uri, length);
+	path[length] = '\0';
+	return path;
+}
+
 static void
 report_failures_take_http(struct report_failures *failures, struct report_texts *texts, struct firing *firing,
 			  uint64_t packet)
@@ -88,15 +110,18 @@ report_failures_take_http(struct report_failures *failures, struct report_texts 
 	const struct conninfo *of = firing_argument(firing, 0);
 	const struct httpinfo *rq = firing_argument(firing, 1);
 	struct report_failure *failure;
-	char text[12];
+	char text[12], path[KEPT_BYTES + 1];
 
 	if (rq->rq_status == 0)
 		return;
-	report_failure_count(failures, texts, of, REPORT_HTTP_ANY, 0);
+	report_failure_count(failures, texts, of, REPORT_HTTP_ANY, 0, NULL);
+	report_failure_count(failures, texts, of, REPORT_HTTP_HOST, 0, rq->rq_host);
+	if (rq->rq_first_byte_us >= REPORT_SLOW_ANSWER_US)
+		report_failure_count(failures, texts, of, REPORT_HTTP_SLOW, 0, report_path(path, rq->rq_uri));
 	if (rq->rq_status < 400)
 		return;
 	failure = report_failure_count(failures, texts, of, rq->rq_status < 500 ? REPORT_HTTP_4XX : REPORT_HTTP_5XX,
-				       rq->rq_status);
+				       rq->rq_status, rq->rq_host);
 	if (failure == NULL)
 		return;
 	report_failure_add_example(failure, of->ci_cid, packet);
@@ -118,14 +143,15 @@ report_failures_take_dns(struct report_failures *failures, struct report_texts *
 
 	if (query && dns->dns_tries > 1)
 		return;
-	report_failure_count(failures, texts, of, query ? REPORT_DNS_QUERY : REPORT_DNS_ANY, 0);
+	report_failure_count(failures, texts, of, query ? REPORT_DNS_QUERY : REPORT_DNS_ANY, 0, query ? dns->dns_qname : NULL);
 	if (query)
 		return;
+	report_failure_count(failures, texts, of, REPORT_DNS_NAME, 0, dns->dns_qname);
 	for (unsigned i = 0; i < 2; i++) {
 		if (i == 0 ? !slow : dns->dns_rcode == 0)
 			continue;
 		failure = report_failure_count(failures, texts, of, i == 0 ? REPORT_DNS_SLOW : REPORT_DNS_RCODE,
-					       i == 0 ? 0 : dns->dns_rcode);
+					       i == 0 ? 0 : dns->dns_rcode, dns->dns_qname);
 		if (failure == NULL)
 			continue;
 		if (i == 0) {
@@ -158,7 +184,7 @@ report_failures_take_tls(struct report_failures *failures, struct report_texts *
 
 	if (tls->tls_alert_description == 0) /* close_notify */
 		return;
-	failure = report_failure_count(failures, texts, of, REPORT_TLS_ALERT, (uint32_t)tls->tls_alert_description);
+	failure = report_failure_count(failures, texts, of, REPORT_TLS_ALERT, (uint32_t)tls->tls_alert_description, NULL);
 	if (failure == NULL)
 		return;
 	report_failure_add_example(failure, of->ci_cid, packet);

@@ -27,16 +27,24 @@ static const struct {
     {"silent", "network", report_find_silent},
     {"unanswered", "server", report_find_unanswered},
     {"gave-up", "client", report_find_gave_up},
+    {"idle-closed", "server", report_find_idle_closed},
     {"reset", "server", report_find_reset},
     {"tls", "client", report_find_tls},
     {"http-5xx", "server", report_find_http_5xx},
     {"http-4xx", "client", report_find_http_4xx},
+    {"dns-other-address", "server", report_find_dns_other_address},
     {"dns-mute", "server", report_find_dns_mute},
     {"dns-slow", "server", report_find_dns_slow},
     {"dns-rcode", "client", report_find_dns_rcode},
     {"udp-unreachable", "server", report_find_udp_unreachable},
-    {"half-closed", "server", report_find_half_closed},
+    {"half-closed-server", "server", report_find_half_closed_server},
+    {"half-closed-client", "client", report_find_half_closed_client},
     {"slow-server", "server", report_find_slow_server},
+    {"nagle", "client", report_find_held},
+    {"small-window", "client", report_find_small_window},
+    {"queue", "network", report_find_queue},
+    {"reordered", "network", report_find_reordered},
+    {"duplicated", "network", report_find_doubled},
     {"lost-acks", "network", report_find_lost_acks},
     {"policer", "network", report_find_policer},
     {"lost-client", "network", report_find_lost_client},
@@ -217,6 +225,11 @@ report_service_add(struct report_service *service, const struct report_record *r
 	service->exchanges += record->exchanges;
 	service->bytes += client->bytes + server->bytes;
 	service->resent += client->resent + server->resent;
+	service->slow_answers += record->slow_answers;
+	if (record->server_min_us >= 0 && (uint64_t)record->server_min_us < service->server_min_us)
+		service->server_min_us = (uint64_t)record->server_min_us;
+	if (record->server_max_us > (int64_t)service->server_max_us)
+		service->server_max_us = (uint64_t)record->server_max_us;
 	sum->connect += w->connect;
 	sum->path += w->path;
 	sum->network += w->network;
@@ -227,6 +240,21 @@ report_service_add(struct report_service *service, const struct report_record *r
 		sum->sending[e] += w->sending[e];
 		sum->window[e] += w->window[e];
 		sum->lost[e] += w->lost[e];
+	}
+}
+
+/* Services to which queries of DNS go. */
+static void
+report_services_find_dns(struct report_facts *facts)
+{
+	for (size_t i = 0; i < REPORT_FAILURES; i++) {
+		const struct report_failure *failure = &facts->capture->failures.list[i];
+
+		if (failure->kind != REPORT_DNS_QUERY && failure->kind != REPORT_DNS_ANY)
+			continue;
+		for (size_t s = 0; s < facts->services_count; s++)
+			if (facts->services[s].address == failure->server && facts->services[s].port == failure->port)
+				facts->services[s].dns = true;
 	}
 }
 
@@ -248,11 +276,12 @@ report_services_find(struct report_facts *facts, struct report_record *list)
 	qsort(sorted, facts->count, sizeof(*sorted), report_service_compare);
 	for (size_t i = 0; i < facts->count; i++) {
 		if (i == 0 || report_service_compare(&sorted[i - 1], &sorted[i]) != 0)
-			facts->services_count++;
+			facts->services[facts->services_count++].server_min_us = UINT64_MAX;
 		sorted[i]->service = facts->services_count - 1;
 		report_service_add(&facts->services[facts->services_count - 1], sorted[i]);
 	}
 	free(sorted);
+	report_services_find_dns(facts);
 	return true;
 }
 

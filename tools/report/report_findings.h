@@ -10,7 +10,7 @@
 #include "tools/report/report_capture.h"
 
 /* Kinds of findings at most. */
-#define REPORT_FINDINGS 40u
+#define REPORT_FINDINGS 48u
 
 /* What a failed connection or request costs in the order of findings, us. */
 #define REPORT_FAILURE_US 5000000u
@@ -46,6 +46,9 @@ struct report_service {
 	uint64_t opened;  /* with a complete handshake */
 	uint64_t failed; /* connections that did not come about, or were reset */
 	uint64_t exchanges, bytes, resent;
+	uint64_t slow_answers;
+	uint64_t server_min_us, server_max_us; /* shortest and longest time for an answer; UINT64_MAX and 0: none */
+	bool dns;		   /* queries of DNS go to it */
 	struct report_waits waits; /* sums */
 };
 
@@ -119,6 +122,12 @@ bool report_rejection_is_filter(const struct report_rejection *rejection);
 /* Whether only large segments of a connection are lost. */
 bool report_is_mtu(const struct report_record *record);
 
+/* Whether the server of a record sends messages for which nothing was asked. */
+bool report_pushes(const struct report_record *record);
+
+/* Whether a client gave up before the answer to its latest request was complete. */
+bool report_is_given_up(const struct report_facts *facts, const struct report_record *record);
+
 /* Whether an end that sends little but ACKs loses many of them on the way to the capture. */
 bool report_loses_acks(const struct report_record *record, unsigned end);
 
@@ -143,14 +152,15 @@ report_find report_find_scan, report_find_flood, report_find_no_answer, report_f
 /* report_waiting.c: where time goes. */
 report_find report_find_slow_server, report_find_distance, report_find_chatty, report_find_lost_client,
     report_find_lost_server, report_find_lost_acks, report_find_policer, report_find_slow_reader_client,
-    report_find_slow_reader_server, report_find_slow_sender_client, report_find_slow_sender_server;
+    report_find_slow_reader_server, report_find_slow_sender_client, report_find_slow_sender_server,
+    report_find_reordered, report_find_doubled, report_find_queue, report_find_small_window, report_find_held;
 
 /* report_endings.c: connections that end badly, or do not end. */
-report_find report_find_silent, report_find_mtu, report_find_unanswered, report_find_gave_up, report_find_reset,
-    report_find_half_closed, report_find_capture;
+report_find report_find_silent, report_find_mtu, report_find_unanswered, report_find_gave_up, report_find_idle_closed,
+    report_find_reset, report_find_half_closed_server, report_find_half_closed_client, report_find_capture;
 
 /* report_protocols.c: failures that protocols tell. */
 report_find report_find_tls, report_find_http_5xx, report_find_http_4xx, report_find_dns_slow, report_find_dns_rcode,
-    report_find_dns_mute, report_find_udp_unreachable;
+    report_find_dns_mute, report_find_dns_other_address, report_find_udp_unreachable;
 
 #endif

@@ -5,21 +5,39 @@
 
 #include "tools/report/report_findings.h"
 
-/* From this share of answers on, in percent, names that do not exist are a fault of who asks for them. */
-#define RCODE_PERCENT 50u
-#define RCODE_MIN     3u
+/* Fewer answers that say that something does not exist are no fault. */
+#define MISSING_MIN 3u
 
 #define DNS_PORT 53u
 
 /* The failures of a kind, and the most frequent one. */
 struct report_told {
-	uint64_t count, of, max_us, sum_us;
+	uint64_t count, max_us, sum_us;
 	const struct report_failure *most; /* NULL: there is none */
-	size_t services;
+	uint64_t groups;		   /* how many servers and names */
 };
 
+/* How many there were of a kind at the server of a failure, and of its group if the kind has groups. */
+static uint64_t
+report_total(const struct report_facts *facts, enum report_failure_kind kind, const struct report_failure *failure)
+{
+	bool grouped = kind == REPORT_HTTP_HOST || kind == REPORT_DNS_NAME;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < REPORT_FAILURES; i++) {
+		const struct report_failure *other = &facts->capture->failures.list[i];
+
+		if (other->kind == kind && other->server == failure->server && other->port == failure->port &&
+		    (!grouped || other->group == failure->group))
+			count += other->count;
+	}
+	return count;
+}
+
+/* All failures of a kind for which `counts` is true; NULL: all. */
 static struct report_told
-report_sum_failures(const struct report_facts *facts, enum report_failure_kind kind)
+report_sum_failures(const struct report_facts *facts, enum report_failure_kind kind,
+		    bool (*counts)(const struct report_facts *facts, const struct report_failure *failure))
 {
 	const struct report_failures *failures = &facts->capture->failures;
 	struct report_told told = {0};
@@ -27,32 +45,17 @@ report_sum_failures(const struct report_facts *facts, enum report_failure_kind k
 	for (size_t i = 0; i < REPORT_FAILURES; i++) {
 		const struct report_failure *failure = &failures->list[i];
 
-		if (failure->kind != kind)
+		if (failure->kind != kind || (counts != NULL && !counts(facts, failure)))
 			continue;
 		told.count += failure->count;
 		told.sum_us += failure->sum_us;
-		told.services++;
+		told.groups++;
 		if (failure->max_us > told.max_us)
 			told.max_us = failure->max_us;
 		if (told.most == NULL || failure->count > told.most->count)
 			told.most = failure;
 	}
 	return told;
-}
-
-/* How many there were of a kind at the server of a failure. */
-static uint64_t
-report_total(const struct report_facts *facts, enum report_failure_kind kind, const struct report_failure *failure)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < REPORT_FAILURES; i++) {
-		const struct report_failure *other = &facts->capture->failures.list[i];
-
-		if (other->kind == kind && other->server == failure->server && other->port == failure->port)
-			count += other->count;
-	}
-	return count;
 }
 
 /* The connections of the failure become the evidence, with its packets. */
@@ -85,7 +88,7 @@ report_set_told(struct report_finding *finding, const struct report_facts *facts
 void
 report_find_tls(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_told told = report_sum_failures(facts, REPORT_TLS_ALERT);
+	struct report_told told = report_sum_failures(facts, REPORT_TLS_ALERT, NULL);
 	const struct report_failure *most = told.most;
 	bool client;
 
@@ -102,41 +105,47 @@ report_find_tls(struct report_finding *finding, const struct report_facts *facts
 }
 
 static void
-report_write_http(struct report_finding *finding, const struct report_facts *facts, enum report_failure_kind kind,
+report_write_http(struct report_finding *finding, const struct report_facts *facts, const struct report_told *told,
 		  uint64_t each_us)
 {
-	struct report_told told = report_sum_failures(facts, kind);
-	const struct report_failure *most = told.most;
+	const struct report_failure *most = told->most;
+	bool host = told->groups == 1 && most->group[0] != '\0';
 
-	if (most == NULL)
-		return;
-	report_set_told(finding, facts, &told, each_us);
-	finding->of = report_total(facts, REPORT_HTTP_ANY, most);
-	report_write(finding, "HTTP %s: %" PRIu64 " of %" PRIu64 " answers of %s port %u were errors, for example for %s.",
-		     most->text, told.count, finding->of, most->server, most->port, most->name);
+	report_set_told(finding, facts, told, each_us);
+	finding->of = report_total(facts, host ? REPORT_HTTP_HOST : REPORT_HTTP_ANY, most);
+	report_write(finding, "HTTP %s: %" PRIu64 " of %" PRIu64 " answers of %s port %u%s%s were errors, for example for %s.", most->text,
+		     told->count, finding->of, most->server, most->port, host ? " for " : "", host ? most->group : "", most->name);
 }
 
 void
 report_find_http_5xx(struct report_finding *finding, const struct report_facts *facts)
 {
-	report_write_http(finding, facts, REPORT_HTTP_5XX, REPORT_FAILURE_US);
+	struct report_told told = report_sum_failures(facts, REPORT_HTTP_5XX, NULL);
+
+	if (told.most != NULL)
+		report_write_http(finding, facts, &told, REPORT_FAILURE_US);
 }
 
 /* A missing page among many is how the web is. */
+static bool
+report_is_many_4xx(const struct report_facts *facts, const struct report_failure *failure)
+{
+	return failure->count >= MISSING_MIN && 2 * failure->count >= report_total(facts, REPORT_HTTP_HOST, failure);
+}
+
 void
 report_find_http_4xx(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_told told = report_sum_failures(facts, REPORT_HTTP_4XX);
+	struct report_told told = report_sum_failures(facts, REPORT_HTTP_4XX, report_is_many_4xx);
 
-	if (told.count < 3 || 2 * told.count < report_total(facts, REPORT_HTTP_ANY, told.most))
-		return;
-	report_write_http(finding, facts, REPORT_HTTP_4XX, REPORT_FAILURE_US / 2);
+	if (told.most != NULL)
+		report_write_http(finding, facts, &told, REPORT_FAILURE_US / 2);
 }
 
 void
 report_find_dns_slow(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_told told = report_sum_failures(facts, REPORT_DNS_SLOW);
+	struct report_told told = report_sum_failures(facts, REPORT_DNS_SLOW, NULL);
 
 	if (told.most == NULL)
 		return;
@@ -148,20 +157,109 @@ report_find_dns_slow(struct report_finding *finding, const struct report_facts *
 	report_write(finding, "; the first was for %s.", told.most->name);
 }
 
+/* Whether a name never has another answer. */
+static bool
+report_is_always(const struct report_facts *facts, const struct report_failure *failure)
+{
+	return failure->count >= MISSING_MIN && failure->count == report_total(facts, REPORT_DNS_NAME, failure);
+}
+
+/* Names that do not exist are a fault if most answers say so, or all for a name that is asked for again and again. */
 void
 report_find_dns_rcode(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_told told = report_sum_failures(facts, REPORT_DNS_RCODE);
+	struct report_told told = report_sum_failures(facts, REPORT_DNS_RCODE, NULL);
+	bool name;
 
 	if (told.most == NULL)
 		return;
 	finding->of = report_total(facts, REPORT_DNS_ANY, told.most);
-	if (told.count < RCODE_MIN || 100 * told.count < RCODE_PERCENT * finding->of)
+	if (told.count < MISSING_MIN || 2 * told.count < finding->of)
+		told = report_sum_failures(facts, REPORT_DNS_RCODE, report_is_always);
+	if (told.most == NULL)
 		return;
+	name = told.groups == 1;
+	if (name)
+		finding->of = report_total(facts, REPORT_DNS_NAME, told.most);
 	report_set_told(finding, facts, &told, REPORT_FAILURE_US / 2);
-	report_write(finding, "DNS %s: %" PRIu64 " of %" PRIu64 " answers of the DNS server %s say so, for example for %s%s.",
-		     told.most->text, told.count, finding->of, told.most->server, told.most->name,
-		     told.most->code == 3 ? "; these names do not exist" : "");
+	if (told.most->code != 3)
+		finding->side = "server";
+	report_write(finding, "DNS %s: %" PRIu64 " of %" PRIu64 " answers of the DNS server %s %s %s%s.", told.most->text, told.count,
+		     finding->of, told.most->server, name ? "for" : "say so, for example for", told.most->name,
+		     name ? told.most->code == 3 ? " say that this name does not exist" : " say so" :
+			    told.most->code == 3 ? "; these names do not exist" : "");
+}
+
+/* ------------------------------------------------------------------------------------------ DNS from another address */
+
+static bool
+report_is_from(const struct report_end *end, const struct report_end *client)
+{
+	return end->address == client->address && end->port == client->port;
+}
+
+/* The address that answers the queries of a record in place of the one that was asked: datagrams come to the same port of
+ * the client from the same port of another address; NULL if there is none. */
+static const char *
+report_other_address(const struct report_facts *facts, const struct report_record *record)
+{
+	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+
+	if (record->protocol != IPPROTO_UDP || server->segments != 0 || !report_service_of(facts, record)->dns)
+		return NULL;
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct report_record *other = &facts->list[i];
+
+		for (unsigned e = 0; other->protocol == IPPROTO_UDP && e < REPORT_ENDS; e++)
+			if (report_is_from(&other->ends[e], client) && other->ends[1 - e].port == server->port &&
+			    other->ends[1 - e].address != server->address && other->ends[1 - e].segments != 0)
+				return other->ends[1 - e].address;
+	}
+	return NULL;
+}
+
+static uint64_t
+report_measure_other_address(const struct report_facts *facts, const struct report_record *record)
+{
+	return report_other_address(facts, record) != NULL;
+}
+
+void
+report_find_dns_other_address(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_other_address, REPORT_EVENTS);
+
+	if (found.count == 0)
+		return;
+	finding->count = found.count;
+	finding->cost_us = 2 * found.count * REPORT_FAILURE_US;
+	report_write(finding, "DNS answers come from another address: %" PRIu64 " quer%s to ", found.count, found.count == 1 ? "y" : "ies");
+	report_write_where(finding, &found);
+	report_write(finding, " %s answered by %s, and clients do not take such answers; the DNS server has several addresses, and "
+		     "answers from another one than was asked.", found.count == 1 ? "was" : "were",
+		     report_other_address(facts, found.worst));
+}
+
+/* The name that was asked for without an answer most often; NULL if each had some. */
+static const char *
+report_mute_name(const struct report_facts *facts)
+{
+	const char *name = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < REPORT_FAILURES; i++) {
+		const struct report_failure *asked = &facts->capture->failures.list[i];
+		uint64_t answered;
+
+		if (asked->kind != REPORT_DNS_QUERY || asked->count <= most)
+			continue;
+		answered = report_total(facts, REPORT_DNS_NAME, asked);
+		if (asked->count > answered + most) {
+			most = asked->count - answered;
+			name = asked->group;
+		}
+	}
+	return name;
 }
 
 /* Queries that an ICMP error rejects, which has a finding of its own. */
@@ -195,11 +293,13 @@ void
 report_find_dns_mute(struct report_finding *finding, const struct report_facts *facts)
 {
 	const struct report_unanswered *dns = &facts->capture->dns;
-	struct report_told asked = report_sum_failures(facts, REPORT_DNS_QUERY);
-	struct report_told answered = report_sum_failures(facts, REPORT_DNS_ANY);
-	uint64_t cid = dns->first[0].cid, count = dns->count, rejected = report_rejected_queries(facts);
+	struct report_told asked = report_sum_failures(facts, REPORT_DNS_QUERY, NULL);
+	struct report_told answered = report_sum_failures(facts, REPORT_DNS_ANY, NULL);
+	uint64_t cid = dns->first[0].cid, count = dns->count, elsewhere = 0, rejected = report_rejected_queries(facts);
 
-	if (count <= rejected)
+	for (size_t i = 0; count != 0 && i < facts->count; i++)
+		elsewhere += report_other_address(facts, &facts->list[i]) != NULL;
+	if (count <= elsewhere || count <= rejected)
 		return;
 	count -= rejected;
 	/* A server that answers nothing at all does not answer the last queries, either. */
@@ -225,13 +325,29 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 			report_write_server(finding, &facts->list[i]);
 			break;
 		}
+	if (report_mute_name(facts) != NULL)
+		report_write(finding, ", for example for %s", report_mute_name(facts));
 	report_write(finding, "%s.", finding->harmless ? ", perhaps because the capture has one direction only, as of TCP" : "");
+}
+
+/* Whether an ICMP error is about a datagram to a service, and not about one to the port of a client that has asked one. */
+static bool
+report_is_of_query(const struct report_facts *facts, const struct report_failure *failure)
+{
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct report_end *client = &facts->list[i].ends[REPORT_CLIENT];
+
+		if (facts->list[i].protocol == IPPROTO_UDP && client->address == failure->server && client->port == failure->port &&
+		    report_other_address(facts, &facts->list[i]) != NULL)
+			return false;
+	}
+	return true;
 }
 
 void
 report_find_udp_unreachable(struct report_finding *finding, const struct report_facts *facts)
 {
-	struct report_told told = report_sum_failures(facts, REPORT_UDP_UNREACHABLE);
+	struct report_told told = report_sum_failures(facts, REPORT_UDP_UNREACHABLE, report_is_of_query);
 
 	if (told.most == NULL)
 		return;

@@ -299,6 +299,8 @@ report_record_waits(struct report_record *record, const struct connrec *c)
 	record->lost_before[REPORT_SERVER] = c->cr_server_lost_before;
 	record->rtt_us[REPORT_CLIENT] = c->cr_client_rtt_min_us;
 	record->rtt_us[REPORT_SERVER] = c->cr_server_rtt_min_us;
+	record->loaded_us[REPORT_CLIENT] = c->cr_client_rtt_loaded_us;
+	record->loaded_us[REPORT_SERVER] = c->cr_server_rtt_loaded_us;
 	record->server_min_us = c->cr_server_min_us;
 	record->server_max_us = c->cr_server_max_us;
 	record->unanswered_us = c->cr_unanswered_us;

@@ -44,6 +44,7 @@ struct report_request_event {
 	uint64_t row;	   /* requests since the last data of the server, with this one */
 	uint64_t first;	   /* time of the first request of this row */
 	uint32_t length;   /* payload bytes of its last segment */
+	uint32_t first_length; /* of the first request of this row */
 };
 
 /* An ICMP error that a packet was not delivered. */
@@ -65,6 +66,7 @@ struct report_end_trouble {
 	uint64_t longest_us;		 /* longest time for which it was closed, stuck_us included; 0 unknown */
 	uint64_t longest_packet;	 /* the segment that closed it then */
 	struct report_repeats repeats;
+	uint64_t repeats_most;		 /* most retransmissions in a row */
 	uint64_t queued_ns;		 /* longest time from the first to the last request of a row */
 	uint64_t greeting_us;		 /* of a server that sends first, and late: until its first data; 0 none */
 	uint64_t missing_segments;	 /* segments that it had sent when it acknowledged missing data last */
@@ -77,20 +79,37 @@ struct report_end_trouble {
 	uint64_t segments_before_loss;	 /* segments that it had sent by then */
 	uint32_t stuck_length;		 /* payload bytes of its latest retransmission */
 	struct report_opening syn_again;   /* the latest SYN or SYN-ACK that it has sent again */
+	struct report_repeats alive;	   /* keep-alive probes in a row, to which its peer sends nothing */
+	uint64_t held_us, held_max_us;	   /* time for which it held data back until a small segment was acknowledged */
+	uint64_t held;			   /* how often */
+	uint64_t held_packet;		   /* the small segment before the longest of these waits */
 };
 
 /* Events of an end.  Most connections have no trouble, and a server has no request. */
 struct report_end_events {
 	uint64_t finish_time;	 /* its first FIN or RST; 0 none */
+	uint64_t finish_received; /* bytes that its peer had sent by then */
+	bool reset_first;	 /* it was a RST */
 	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
 	uint64_t syn_ack_time;
 	uint64_t opened_packet; /* REPORT_OPENED; 0 none */
+	uint64_t data_packet;	/* its latest segment with new payload */
+	uint64_t data_time;	/* its time; 0 none */
+	uint64_t acked_time;	/* when its peer acknowledged that, by a segment without payload; 0 it did not, or otherwise */
+	bool data_small;	/* it is shorter than the segments of the connection, and was all that was outstanding */
+	uint32_t window_max;	/* largest window that it has advertised, scaled */
+	uint32_t ticks;		/* its latest timestamp (RFC 7323), if `ticks_time` is not 0 */
+	uint32_t ticks_first;	/* its first one */
+	uint64_t ticks_first_time, ticks_time; /* their times */
+	uint64_t lag_ticks;	/* sum over its data segments: ticks of its peer since the one that they echo */
+	uint32_t lags;		/* number of these */
 	uint32_t length_acked;	/* the largest payload of its segments when all were acknowledged */
 	uint32_t length_sent;	/* the largest since then */
 	uint8_t ttl, rst_ttl;	/* of its latest segment without RST, of its first RST; 0 none */
 	uint8_t idents_known;	/* its latest segment has an identification, and it is known how far the next one is */
 	uint16_t ident;		/* identification of its latest segment */
 	uint16_t idents_next, idents_odd; /* segments whose identification follows that before, or does not; saturating */
+	uint16_t idents_late;	 /* segments whose identification is a little smaller than that before; saturating */
 	uint16_t idents_missing; /* identifications that the capture lacks between those that follow; saturating */
 	struct report_request_event *request; /* NULL: none */
 	struct report_end_trouble *trouble;   /* NULL: none */
@@ -179,6 +198,7 @@ struct report_end {
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
 	uint8_t flags; /* of all its segments */
+	bool scales;   /* it has offered window scaling */
 	uint32_t unacknowledged; /* sequence space that it has sent and its peer has not acknowledged, at the end */
 	struct report_end_events events;
 };
@@ -218,6 +238,7 @@ struct report_silence {
 	uint64_t us;	  /* from the first one to the last one */
 	uint64_t repeats; /* their number */
 	uint8_t end;	  /* the end that sends them */
+	bool probes;	  /* they are keep-alive probes */
 };
 
 /* What the time of a connection went to (netobs(7), connrec_t), us. */
@@ -231,6 +252,7 @@ struct report_record {
 	uint64_t turns, slow_answers, pause_max_us;
 	uint64_t lost_before[REPORT_ENDS]; /* segments of each end that were lost before the capture */
 	int64_t rtt_us[REPORT_ENDS];	   /* smallest round trip between the capture and each end; -1 unknown */
+	int64_t loaded_us[REPORT_ENDS];	   /* mean round trip to each end under load; -1 unknown */
 	int64_t server_min_us, server_max_us, unanswered_us;
 	int8_t closed_by;		   /* the end that has sent the first FIN or RST; -1 none */
 	bool cut;			   /* the other end has sent more data after that */
@@ -261,6 +283,8 @@ struct report_record {
 	enum report_delay delay; /* what its handshake waited for longest */
 	uint64_t delay_packet;	 /* the segment after that; 0 unknown, or the ACK of the client */
 	struct report_open_request open_request;
+	uint64_t patience_us;  /* from the latest request to the FIN or RST of a client that closes first; 0 unknown */
+	bool abandoned;	       /* no data of the server came between */
 	struct report_silence silence;
 	struct report_rejection rejection; /* the one that has ended the attempt, or `rejected`: the first one */
 	enum report_reason reason;

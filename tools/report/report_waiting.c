@@ -9,9 +9,13 @@
 /* Waits of a connection below this, us, are worth no finding. */
 #define WAIT_MIN_US 200000u
 
+/* A server that takes this mean time, us, for so many answers is slow, too. */
+#define SLOW_MEAN_US	  250000u
+#define SLOW_MEAN_ANSWERS 4u
+
 /* Answers that take long, all of them equally long, to a client that asks again at once: long polls, which wait for an
  * event or the end of their time. */
-#define POLL_MIN_US 2000000
+#define POLL_MIN_US 1900000u
 #define POLL_ANSWERS 3u
 #define POLL_BYTES 1000u
 
@@ -35,25 +39,19 @@ report_is_tcp(const struct report_record *record)
 /* ------------------------------------------------------------------------------------------------- the program */
 
 static bool
-report_is_long_poll(const struct report_record *record)
+report_is_long_poll(const struct report_facts *facts, const struct report_record *record)
 {
-	int64_t longest = record->server_max_us, spread = longest - record->server_min_us;
+	const struct report_service *service = report_service_of(facts, record);
+	uint64_t spread = service->server_max_us - service->server_min_us;
 
-	return record->exchanges >= POLL_ANSWERS && record->slow_answers == record->exchanges &&
-	       record->server_min_us >= POLL_MIN_US && spread <= longest / 50 &&
-	       record->waits.program[REPORT_CLIENT] <= 20000 * record->exchanges &&
-	       record->ends[REPORT_SERVER].bytes <= POLL_BYTES * record->exchanges;
-}
-
-/* DNS over UDP has findings of its own. */
-static bool
-report_is_dns(const struct report_record *record)
-{
-	return record->protocol == IPPROTO_UDP && record->ends[REPORT_SERVER].port == 53;
+	return service->exchanges >= POLL_ANSWERS && service->slow_answers == service->exchanges &&
+	       service->server_min_us >= POLL_MIN_US && spread <= service->server_max_us / 20 &&
+	       service->waits.program[REPORT_CLIENT] <= 20000 * service->exchanges &&
+	       service->bytes <= 2 * POLL_BYTES * service->exchanges;
 }
 
 /* Whether the server sends messages for which nothing was asked: short ones, long after its last one. */
-static bool
+bool
 report_pushes(const struct report_record *record)
 {
 	return record->waits.sending[REPORT_SERVER] >= SLOW_ANSWER_US && record->pause_max_us >= SLOW_ANSWER_US &&
@@ -93,24 +91,55 @@ report_link_answers(struct report_finding *finding, const struct report_facts *f
 	}
 }
 
+/* Whether a service takes long for all of its answers, though perhaps not as long as a slow answer. */
+static bool
+report_is_slow_in_the_mean(const struct report_facts *facts, const struct report_record *record)
+{
+	const struct report_service *service = report_service_of(facts, record);
+
+	return report_is_tcp(record) && service->exchanges >= SLOW_MEAN_ANSWERS &&
+	       service->waits.program[REPORT_SERVER] / service->exchanges >= SLOW_MEAN_US &&
+	       service->server_min_us >= SLOW_MEAN_US / 2;
+}
+
 static uint64_t
 report_measure_slow_server(const struct report_facts *facts, const struct report_record *record)
 {
-	(void)facts;
+	bool slow = record->slow_answers != 0 || report_is_slow_in_the_mean(facts, record);
+
+	if (record->abandoned && report_is_given_up(facts, record))
+		return 0;
 	if (record->missing != 0) /* an answer may be what the capture lacks */
 		return report_found_us(record) >= REPORT_SLOW_ANSWER_US ? (uint64_t)report_found_us(record) : 0;
 	if (record->greeting_us != 0 && record->slow_answers == 0)
 		return record->greeting_us;
-	return record->slow_answers != 0 && !report_is_dns(record) && !report_is_long_poll(record) &&
-			       !report_pushes(record) ?
+	return slow && !report_service_of(facts, record)->dns && !report_is_long_poll(facts, record) && !report_pushes(record) ?
 		       record->waits.program[REPORT_SERVER] : 0;
+}
+
+/* The path of HTTP at the server of a record that was answered late most often; NULL if there is none. */
+static const char *
+report_slow_path(const struct report_facts *facts, const struct report_record *record)
+{
+	const struct report_end *server = &record->ends[REPORT_SERVER];
+	const struct report_failure *most = NULL;
+
+	for (size_t i = 0; i < REPORT_FAILURES; i++) {
+		const struct report_failure *failure = &facts->capture->failures.list[i];
+
+		if (failure->kind == REPORT_HTTP_SLOW && failure->server == server->address && failure->port == server->port &&
+		    (most == NULL || failure->count > most->count))
+			most = failure;
+	}
+	return most != NULL ? most->group : NULL;
 }
 
 void
 report_find_slow_server(struct report_finding *finding, const struct report_facts *facts)
 {
 	struct report_gathered found = report_gather(finding, facts, report_measure_slow_server, REPORT_GREETING);
-	uint64_t slow = 0, answers = 0, longest = 0;
+	uint64_t slow = 0, answers = 0, longest = 0, limit_us = SLOW_ANSWER_US;
+	const char *path;
 
 	if (found.count == 0)
 		return;
@@ -120,7 +149,12 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 
 		if (report_measure_slow_server(facts, record) == 0)
 			continue;
-		slow += record->slow_answers != 0 ? record->slow_answers : 1;
+		if (report_is_slow_in_the_mean(facts, record)) {
+			limit_us = SLOW_MEAN_US / 2;
+			slow += record->exchanges;
+		} else {
+			slow += record->slow_answers != 0 ? record->slow_answers : 1;
+		}
 		answers += record->exchanges;
 		if (record->server_max_us > (int64_t)longest)
 			longest = (uint64_t)record->server_max_us;
@@ -128,16 +162,22 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 			longest = record->greeting_us;
 	}
 	finding->count = slow;
+	if (found.services == 1 && report_service_of(facts, found.worst)->exchanges > answers)
+		answers = report_service_of(facts, found.worst)->exchanges;
 	finding->of = answers > slow ? answers : slow;
 	finding->cost_us = finding->waited_us = found.sum;
 	report_write(finding, "The server is slow: clients waited ");
 	report_write_time(finding, found.sum);
 	report_write(finding, " for the program at ");
 	report_write_where(finding, &found);
-	report_write(finding, ", which took 0.5 s or more for %" PRIu64 " of %" PRIu64 " answer%s on %" PRIu64
-		     " connection%s, at most ", slow, finding->of, report_plural(finding->of), found.count,
+	report_write(finding, ", which took ");
+	report_write_time(finding, limit_us);
+	report_write(finding, " or more for %" PRIu64 " of %" PRIu64 " answer%s on %" PRIu64 " connection%s, at most ", slow, finding->of, report_plural(finding->of), found.count,
 		     report_plural(found.count));
 	report_write_time(finding, longest);
+	path = report_slow_path(facts, found.worst);
+	if (path != NULL)
+		report_write(finding, "; most of them for %s", path);
 	report_write(finding, ".");
 }
 
@@ -248,6 +288,30 @@ report_idents_missing(const struct report_record *record, unsigned end)
 			       record->ends[end].segments + events->idents_missing <= most ? events->idents_missing : 0;
 }
 
+/* Packets of an end that others overtook: late ones in the capture, or sent again although they arrive, while no packet of
+ * the peer is missing. */
+static uint64_t
+report_late_packets(const struct report_record *record, unsigned end)
+{
+	const struct report_end_events *self = &record->ends[end].events, *peer = &record->ends[1 - end].events;
+	uint64_t late = self->idents_late;
+
+	if (!report_is_tcp(record))
+		return 0;
+	if (report_came_twice(record, end) && peer->idents_next >= 4 && peer->idents_missing == 0 && peer->idents_odd == 0 &&
+	    record->resent_timeout == 0 && report_resent_data(record, end) > late)
+		late = report_resent_data(record, end);
+	return late;
+}
+
+static bool
+report_is_reordered(const struct report_record *record, unsigned end)
+{
+	uint64_t late = report_late_packets(record, end);
+
+	return late >= 3 && 50 * late >= record->ends[end].segments;
+}
+
 /* Packets of an end that were lost: sent again because they had not arrived, or missing in the capture. */
 static uint64_t
 report_lost_packets(const struct report_record *record, unsigned end)
@@ -302,7 +366,9 @@ report_measure_lost(const struct report_record *record, unsigned end)
 		      (report_came_twice(record, 1 - end) ? report_lost_us(record, 1 - end) : 0);
 	bool much = lost >= 5 && 100 * lost >= record->ends[end].segments;
 
-	if (lost == 0 || record->ends[1 - end].segments == 0 || record->silence.packet != 0 || report_is_mtu(record) || report_loses_acks(record, end) ||
+	if (us < WAIT_MIN_US && report_trouble(&record->ends[end])->too_big_packet != 0)
+		return 0; /* routers drop what is too big, and the sender heeds that */
+	if (lost == 0 || report_is_reordered(record, end) || report_is_reordered(record, 1 - end) || record->ends[1 - end].segments == 0 || record->silence.packet != 0 || report_is_mtu(record) || report_loses_acks(record, end) ||
 	    report_is_policed(record, end) || (us < WAIT_MIN_US && !much))
 		return 0;
 	return us + lost * 1000;
@@ -441,6 +507,254 @@ report_find_policer(struct report_finding *finding, const struct report_facts *f
 	report_write(finding, ".");
 }
 
+static uint64_t
+report_measure_reordered(const struct report_facts *facts, const struct report_record *record)
+{
+	uint64_t cost = 0;
+
+	(void)facts;
+	for (unsigned e = 0; e < REPORT_ENDS; e++)
+		if (report_is_reordered(record, e))
+			cost += 1000 * report_late_packets(record, e) + record->waits.lost[e];
+	return cost;
+}
+
+void
+report_find_reordered(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_reordered, REPORT_RESENT);
+	uint64_t late = 0, segments = 0;
+	unsigned e;
+
+	if (found.count == 0)
+		return;
+	e = report_is_reordered(found.worst, REPORT_SERVER) ? REPORT_SERVER : REPORT_CLIENT;
+	for (size_t i = 0; i < facts->count; i++) {
+		if (!report_is_reordered(&facts->list[i], e))
+			continue;
+		late += report_late_packets(&facts->list[i], e);
+		segments += facts->list[i].ends[e].segments;
+	}
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "Reordering toward the %s: on %" PRIu64 " connection%s with ", e == REPORT_SERVER ? "client" : "server",
+		     found.count, report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " %" PRIu64 " of %" PRIu64 " packets of the %s arrived out of order, overtaken by later ones; nothing "
+		     "was lost, but senders take it for loss and send again.", late, segments,
+		     e == REPORT_SERVER ? "server" : "client");
+}
+
+/* Packets of an end that its peer got twice although they were sent once. */
+static uint64_t
+report_doubled(const struct report_record *record, unsigned end)
+{
+	uint64_t twice = report_trouble(&record->ends[1 - end])->duplicates_reported, resent = record->ends[end].resent;
+
+	return report_is_tcp(record) && twice >= resent + 3 ? twice - resent : 0;
+}
+
+static uint64_t
+report_measure_doubled(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return 1000 * (report_doubled(record, REPORT_CLIENT) + report_doubled(record, REPORT_SERVER));
+}
+
+void
+report_find_doubled(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_doubled, REPORT_EVENTS);
+	bool server;
+
+	if (found.count == 0)
+		return;
+	server = report_doubled(found.worst, REPORT_SERVER) != 0;
+	finding->count = found.count;
+	finding->cost_us = found.sum;
+	report_write(finding, "The network duplicates packets toward the %s: on %" PRIu64 " connection%s with ",
+		     server ? "client" : "server", found.count, report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " the %s says of %" PRIu64 " segments that it got them twice (D-SACK), though they were sent once.",
+		     server ? "client" : "server", found.sum / 1000);
+}
+
+/* ------------------------------------------------------------------------------------------------ queues and windows */
+
+/* Round trips that grow to this under load, us, and so many times the shortest one, are those of a long queue. */
+#define QUEUE_US    100000u
+#define QUEUE_TIMES 4u
+#define QUEUE_BYTES 50000u
+
+/* The mean time from an ACK of the peer to the data of an end that comes after it, us, by timestamps; 0 unknown. */
+static uint64_t
+report_lag_us(const struct report_record *record, unsigned end)
+{
+	const struct report_end_events *self = &record->ends[end].events, *peer = &record->ends[1 - end].events;
+	uint64_t ticks = peer->ticks - peer->ticks_first, us = (peer->ticks_time - peer->ticks_first_time) / 1000;
+
+	if (self->lags < 20 || ticks < 100 || us == 0 || ticks > us)
+		return 0;
+	return self->lag_ticks * us / ticks / self->lags;
+}
+
+/* The mean round trip, us, while an end fills a queue on the way to its peer; 0 if it fills none. */
+static uint64_t
+report_queue_us(const struct report_record *record, unsigned end)
+{
+	const int64_t *rtt = record->rtt_us, *loaded = record->loaded_us;
+	uint64_t shortest = (rtt[0] > 0 ? (uint64_t)rtt[0] : 0) + (rtt[1] > 0 ? (uint64_t)rtt[1] : 0), us;
+
+	if (!report_is_tcp(record) || record->ends[end].bytes < QUEUE_BYTES)
+		return 0;
+	us = loaded[1 - end] > 0 ? (uint64_t)loaded[1 - end] : 0;
+	if (report_lag_us(record, end) > us)
+		us = report_lag_us(record, end);
+	return us >= QUEUE_US && us >= QUEUE_TIMES * shortest && record->ends[1 - end].zero_windows == 0 ? us : 0;
+}
+
+static bool
+report_is_queued(const struct report_record *record, unsigned end)
+{
+	return report_queue_us(record, end) != 0;
+}
+
+static uint64_t
+report_measure_queue(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	for (unsigned e = 0; e < REPORT_ENDS; e++)
+		if (report_is_queued(record, e))
+			return record->waits.network + record->waits.sending[e];
+	return 0;
+}
+
+void
+report_find_queue(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_queue, REPORT_EVENTS);
+	uint64_t rate;
+	unsigned e;
+
+	if (found.count == 0 || found.sum < 1000000)
+		return;
+	e = report_is_queued(found.worst, REPORT_SERVER) ? REPORT_SERVER : REPORT_CLIENT;
+	rate = found.worst->ends[e].bytes * 1000 / found.max;
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "A queue limits the rate toward the %s: on %" PRIu64 " connection%s with ",
+		     e == REPORT_SERVER ? "client" : "server", found.count, report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " round trips grow to ");
+	report_write_time(finding, report_queue_us(found.worst, e));
+	report_write(finding, " under load, from ");
+	report_write_time(finding, (uint64_t)report_round_trip(found.worst));
+	report_write(finding, "; about %" PRIu64 " kB/s pass, and what exceeds that waits in the queue of a shaper or of a slow link.",
+		     rate);
+}
+
+/* The time of a transfer to an end whose window is too small for the distance, us: as much as the window holds passes in
+ * each round trip. */
+static uint64_t
+report_small_window_us(const struct report_record *record, unsigned end)
+{
+	const struct report_waits *w = &record->waits;
+	uint64_t us = w->network + w->sending[1 - end] + w->window[end], bytes = record->ends[1 - end].bytes;
+	uint64_t window = record->ends[end].events.window_max;
+
+	if (!report_is_tcp(record) || !record->opened || window == 0 || bytes < 4 * window || us < 500000 ||
+	    report_round_trip(record) < 10000 || record->ends[end].zero_windows != 0 || report_is_queued(record, 1 - end) ||
+	    report_resent_data(record, 1 - end) > record->ends[1 - end].segments / 100)
+		return 0;
+	return bytes * (uint64_t)report_round_trip(record) / us >= window / 2 ? us : 0;
+}
+
+static uint64_t
+report_measure_small_window(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_small_window_us(record, REPORT_CLIENT) + report_small_window_us(record, REPORT_SERVER);
+}
+
+void
+report_find_small_window(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_small_window, REPORT_EVENTS);
+	const struct report_record *worst = found.worst;
+	bool client, unscaled;
+
+	if (found.count == 0)
+		return;
+	client = report_small_window_us(worst, REPORT_CLIENT) != 0;
+	unscaled = !worst->ends[REPORT_CLIENT].scales || !worst->ends[REPORT_SERVER].scales;
+	finding->side = unscaled ? "network" : client ? "client" : "server";
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "The window is too small for the distance: on %" PRIu64 " connection%s with ", found.count,
+		     report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " the receive window of the %s is at most %u bytes, and a round trip takes ",
+		     client ? "client" : "server", worst->ends[client ? REPORT_CLIENT : REPORT_SERVER].events.window_max);
+	report_write_time(finding, (uint64_t)report_round_trip(worst));
+	report_write(finding, ", so that transfers took ");
+	report_write_time(finding, found.sum);
+	report_write(finding, "%s.", !unscaled ? "; its buffer is small" :
+		     worst->ends[REPORT_CLIENT].scales ? "; the SYN,ACK has no window scaling: the server does not know it, or a "
+							 "firewall has removed the option" :
+							 "; the SYN has no window scaling: the client does not know it, or a firewall "
+							 "has removed the option");
+}
+
+/* Small segments that an end held back for late ACKs: not what the distance explains. */
+static uint64_t
+report_held_us(const struct report_record *record, unsigned end)
+{
+	const struct report_end_trouble *trouble = report_trouble(&record->ends[end]);
+	uint64_t trips = trouble->held * (uint64_t)report_round_trip(record);
+
+	return report_is_tcp(record) && trouble->held >= 3 && trouble->held_us > 2 * trips ? trouble->held_us - trips : 0;
+}
+
+static uint64_t
+report_measure_held(const struct report_facts *facts, const struct report_record *record)
+{
+	(void)facts;
+	return report_held_us(record, REPORT_CLIENT) + report_held_us(record, REPORT_SERVER);
+}
+
+void
+report_find_held(struct report_finding *finding, const struct report_facts *facts)
+{
+	struct report_gathered found = report_gather(finding, facts, report_measure_held, REPORT_EVENTS);
+	const char *sender, *receiver;
+	uint64_t held = 0;
+	unsigned e;
+
+	if (found.count == 0)
+		return;
+	e = report_held_us(found.worst, REPORT_SERVER) != 0 ? REPORT_SERVER : REPORT_CLIENT;
+	for (size_t i = 0; i < facts->count; i++)
+		if (report_held_us(&facts->list[i], e) != 0)
+			held += report_trouble(&facts->list[i].ends[e])->held;
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		report_set_packet(&finding->evidence[i],
+				  report_trouble(&facts->list[finding->evidence[i].record].ends[e])->held_packet);
+	sender = e == REPORT_SERVER ? "server" : "client";
+	receiver = e == REPORT_SERVER ? "client" : "server";
+	finding->side = sender;
+	finding->count = found.count;
+	finding->cost_us = finding->waited_us = found.sum;
+	report_write(finding, "Nagle's algorithm meets delayed ACKs: on %" PRIu64 " connection%s with ", found.count,
+		     report_plural(found.count));
+	report_write_where(finding, &found);
+	report_write(finding, " the %s held back data %" PRIu64 " times until the %s acknowledged the small segment before, about ", sender,
+		     held, receiver);
+	report_write_time(finding, found.sum / held);
+	report_write(finding, " late, ");
+	report_write_time(finding, found.sum);
+	report_write(finding, " in all: its program should write a message at once, or set TCP_NODELAY.");
+}
+
 /* ------------------------------------------------------------------------------------------- readers and senders */
 
 static uint64_t
@@ -507,7 +821,7 @@ report_measure_sender(const struct report_record *record, unsigned end)
 {
 	uint64_t us = record->waits.sending[end], sent = us + record->waits.network;
 
-	return report_is_tcp(record) && us >= 1000000 && record->ends[end].bytes >= SLOW_SENDER_BYTES &&
+	return report_is_tcp(record) && us >= 1000000 && !report_is_queued(record, end) && record->ends[end].bytes >= SLOW_SENDER_BYTES &&
 	       record->ends[end].bytes * 1000000 / sent < SLOW_SENDER_RATE ? us : 0;
 }
 

@@ -65,7 +65,7 @@ equal("what is wrong with them, most cost first", page.found(),
 equal("refused, by whom", page.text("refused"),
       "Refused: 1 attempt to connect to 198.51.100.2 port 82 got a RST; nothing listens there.")
 equal("a slow server", page.text("slow-server"),
-      "The server is slow: clients waited 1.29 s for the program at 198.51.100.2 port 81, which took 0.5 s or more for 1 "
+      "The server is slow: clients waited 1.29 s for the program at 198.51.100.2 port 81, which took 500.0 ms or more for 1 "
       "of 1 answer on 1 connection, at most 1.29 s.")
 weights = [sentence["weight"] for sentence in page.data["verdict"]]
 equal("the heaviest first", weights, sorted(weights, reverse=True))
@@ -88,7 +88,7 @@ page = case("lost")
 equal("a lost request or answer makes no slow server; the link goes to the answer", page.found(),
       ["lost-client network 80:5 82:27 81:16", "slow-server server 81:18 82:30", "lost-server network 83:40"])
 equal("how many are slow, and how long", page.text("slow-server"),
-      "The server is slow: clients waited 1.49 s for the program at 198.51.100.2 port 81 and 1 other, which took 0.5 s or "
+      "The server is slow: clients waited 1.49 s for the program at 198.51.100.2 port 81 and 1 other, which took 500.0 ms or "
       "more for 2 of 3 answers on 2 connections, at most 890.0 ms.")
 equal("where losses are", [re.search(r"lost (before and after|before|after) the", page.text(kind))[1]
                            for kind in ("lost-client", "lost-server")], ["after", "before"])
@@ -115,8 +115,8 @@ equal("a client that does not wait for the server", case("preconnection").found(
 page = case("one_direction")
 equal("no silence of an end that the capture lacks", page.found(), [])
 equal("and perhaps answers of DNS", page.text("dns-mute"),
-      "DNS does not answer: 2 DNS queries were never answered by 198.51.100.2 port 53, perhaps because the capture has "
-      "one direction only, as of TCP.")
+      "DNS does not answer: 2 DNS queries were never answered by 198.51.100.2 port 53, for example for www.example, perhaps because "
+      "the capture has one direction only, as of TCP.")
 page = case("too_big")
 equal("silence, and an ICMP error", page.found(), ["mtu network 80:6", "silent network 81:18"])
 equal("which side loses what", page.text("mtu"),

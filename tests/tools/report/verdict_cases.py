@@ -88,7 +88,7 @@ class Capture:
     """Packets with their times, of IP version 4 or 6; `stamps` has wrong time stamps, by the number of the frame."""
 
     def __init__(self, version=4):
-        self.version, self.frames, self.identification, self.stamps = version, [], 0, {}
+        self.version, self.frames, self.identification, self.stamps = version, [], [0, 0], {}
         self.snapshot, self.names_cut = 65535, True
 
     def packet(self, time, from_client, protocol, body, at, pseudo=True):
@@ -100,8 +100,8 @@ class Capture:
         if self.version == 6:
             self.frames.append((time, struct.pack(">IHBB", 6 << 28, len(body), protocol, 64) + source + target + body))
             return
-        self.identification += 1
-        header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(body), self.identification, 0x4000, 64, protocol, 0)
+        self.identification[from_client] += 1  # each host counts its own packets
+        header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(body), self.identification[from_client], 0x4000, 64, protocol, 0)
         total = checksum(header + source + target)
         self.frames.append((time, header[:10] + struct.pack(">H", total) + source + target + body))
 
