@@ -88,6 +88,12 @@ status=$?
 is "a signal ends the copy of a stream that goes on" "$((status == 0 || status == 2)) $(grep -c '<html' "$tmp/page")" "1 1"
 wait "$writer"
 
+kinds=$(sed -n '/^} kinds\[\]/,/^};/s/^ *{"\([a-z0-9-]*\)".*/\1/p' "$top/tools/report/report_findings.c")
+for kind in $kinds; do
+	sed -n '/^The kinds of findings are/,/^\.El/s/^\.It Li//p' "$top/man/netobs.1" | grep -q " $kind\( \|$\)" || printf '%s\n' "$kind"
+done >"$tmp/unknown"
+is "the manual has each kind of finding" "$(printf '%s\n' "$kinds" | wc -l | awk '{ print ($1 > 30) }') $(cat "$tmp/unknown")" "1 "
+
 # ----------------------------------------------------------------------------------------------------------- mistakes
 
 # refuses NAME MESSAGE ARGUMENT...: fails with a message that contains this, and writes no page

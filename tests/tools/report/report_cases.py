@@ -115,8 +115,8 @@ equal("a client that does not wait for the server", case("preconnection").found(
 page = case("one_direction")
 equal("no silence of an end that the capture lacks", page.found(), [])
 equal("and perhaps answers of DNS", page.text("dns-mute"),
-      "DNS does not answer: 2 DNS queries were never answered by 198.51.100.2 port 53, for example for www.example, perhaps because "
-      "the capture has one direction only, as of TCP.")
+      "DNS does not answer: 2 DNS queries were never answered by 198.51.100.2 port 53, for example for www.example, "
+      "perhaps because the capture has one direction only, as of TCP.")
 page = case("too_big")
 equal("silence, and an ICMP error", page.found(), ["mtu network 80:6", "silent network 81:18"])
 equal("which side loses what", page.text("mtu"),
