@@ -262,6 +262,8 @@ static char *
 put_column(char *at, struct text_clock *clock, const struct record_column *column, const struct connrec *record,
 	   bool last)
 {
+	int64_t us;
+
 	switch (column->kind) {
 	case COLUMN_START:
 	case COLUMN_START_WITH_DATE:
@@ -279,8 +281,8 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 	case COLUMN_RECEIVED:
 		return put_amount(at, record->cr_server_bytes);
 	case COLUMN_ANSWER:
-		return put_duration(at, record->cr_exchanges != 0 ? (int64_t)(record->cr_server_us / record->cr_exchanges)
-								  : -1);
+		us = record->cr_exchanges != 0 ? (int64_t)(record->cr_server_us / record->cr_exchanges) : -1;
+		return put_duration(at, us);
 	case COLUMN_LOST:
 		return put_duration(at, (int64_t)(record->cr_client_lost_us + record->cr_server_lost_us));
 	case COLUMN_WAITED:

@@ -87,7 +87,8 @@ flow_table_keep_records(struct flow_table *table, bool keep)
 	records->times = memory_reserve_huge(record_times_size(table->limits.flows));
 	records->names = memory_reserve(flow_table_names_size(table->limits.flows));
 	records->rare = memory_reserve(flow_table_rare_size(table->limits.flows));
-	if (records->entries != NULL && records->times != NULL && records->interfaces != NULL && records->names != NULL && records->rare != NULL)
+	if (records->entries != NULL && records->times != NULL && records->interfaces != NULL &&
+	    records->names != NULL && records->rare != NULL)
 		return true;
 	record_release(table);
 	errno = ENOMEM;

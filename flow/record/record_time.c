@@ -63,8 +63,8 @@ time_give_program(const struct flow_time *time, uint64_t *us, uint64_t *pending_
 	time_give(us, pending_us, WAIT_PROGRAM + end, UINT64_MAX);
 }
 
-/* The wait was for the next segment of a transfer that endpoint `end` sends.  A sender that has something to send goes on
- * as soon as an ACK allows it; what passes after that is a pause of its own. */
+/* The wait was for the next segment of a transfer that endpoint `end` sends.  A sender that has something to send goes
+ * on as soon as an ACK allows it; what passes after that is a pause of its own. */
 static void
 time_give_transfer(const struct flow_time *time, uint64_t *us, uint64_t *pending_us, unsigned end)
 {
@@ -134,7 +134,8 @@ time_end_with_payload(struct flow_time *time, const struct time_packet *p)
 {
 	uint64_t pause_us = time->us[WAIT_SENDING + p->sender], answer_us = time->us[WAIT_PROGRAM + p->sender];
 
-	if ((time->bits & TIME_MIDSTREAM) != 0 || p->ambiguous || time_answer_was_lost(time, p->sender) || (p->from != NULL && p->to->segments_sent == 0)) {
+	if ((time->bits & TIME_MIDSTREAM) != 0 || p->ambiguous || time_answer_was_lost(time, p->sender) ||
+	    (p->from != NULL && p->to->segments_sent == 0)) {
 		time_give(time->us, &time->pending_us, WAIT_UNKNOWN, UINT64_MAX);
 	} else if (time_has_turn(time, p->sender)) {
 		time_give_transfer(time, time->us, &time->pending_us, p->sender);

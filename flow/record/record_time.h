@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The time of a connection, divided without rest: at every moment one thing is waited for.  The time between two packets
- * is pending until a packet shows what it was that took so long: an answer, a segment sent again, an ACK that opens the
- * window.  The sum of all classes is the time from the first packet to the last one, to the microsecond.
+ * The time of a connection, divided without rest: at every moment one thing is waited for.  The time between two
+ * packets is pending until a packet shows what it was that took so long: an answer, a segment sent again, an ACK that
+ * opens the window.  The sum of all classes is the time from the first packet to the last one, to the microsecond.
  *
  * Classes of an end are by endpoint, as in the flow, so that they hold whichever end turns out to be the client.
  */
@@ -48,7 +48,7 @@ struct flow_time {
 	uint64_t busy_us[2]; /* while data of the endpoint was outstanding */
 	uint32_t flight[2];  /* bytes outstanding since the latest packet */
 	uint32_t acked_flight; /* flight of the receiver of the latest packet, before it */
-	uint32_t ack_us;     /* `pending_us` when the receiver of the turn's data acknowledged some last, 0 it did not */
+	uint32_t ack_us;     /* `pending_us` when the receiver of the turn's data acknowledged some last, 0 none */
 	uint16_t bits;	     /* enum flow_time_bit */
 	uint8_t spare[2];
 	uint32_t asked_low_us; /* `elapsed_us` at the latest fresh payload, low 32 bits */
@@ -61,7 +61,7 @@ struct flow_time {
 	uint32_t pause_max_us;	 /* longest wait for an end that sends a transfer, saturating */
 	uint32_t slow_answers;	 /* answers for which the server took SLOW_ANSWER_US or more */
 	uint32_t missing_resent[2]; /* segments that fill what was missing: lost before the capture */
-	uint32_t open_us;	 /* when the first end closed: time since a request without answer, 0 none; saturating */
+	uint32_t open_us;	 /* time from a request without answer to the first FIN or RST, 0 none; saturating */
 	struct flow_round_trips rtt[2]; /* between the capture and each end */
 };
 

@@ -188,7 +188,7 @@ record_set_round_trips(struct connrec *info, const struct flow_time *time)
 	info->cr_rtt_samples = samples;
 	info->cr_rtt_min_us = record_known_us(a->min_us < b->min_us ? a->min_us : b->min_us);
 	info->cr_rtt_mean_us = record_mean_us(a->sum_us + b->sum_us, samples);
-	info->cr_rtt_max_us = record_known_us(samples == 0 ? RECORD_UNKNOWN_US : a->max_us > b->max_us ? a->max_us : b->max_us);
+	info->cr_rtt_max_us = samples != 0 ? (netobs_i64)(a->max_us > b->max_us ? a->max_us : b->max_us) : -1;
 }
 
 struct record_rtt {
