@@ -215,13 +215,14 @@ report_service_add(struct report_service *service, const struct report_record *r
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
 	struct report_waits *sum = &service->waits;
 	const struct report_waits *w = &record->waits;
+	bool in_order = (client->flags & server->flags & REPORT_FLAG_FIN) != 0; /* a RST after both FINs is no failure */
 
 	service->address = server->address;
 	service->port = server->port;
 	service->protocol = record->protocol;
 	service->connections++;
 	service->opened += record->handshake_us >= 0;
-	service->failed += record->reason >= REPORT_RESET_CLIENT && record->reason <= REPORT_NO_ANSWER;
+	service->failed += record->reason >= REPORT_RESET_CLIENT && record->reason <= REPORT_NO_ANSWER && !in_order;
 	service->exchanges += record->exchanges;
 	service->bytes += client->bytes + server->bytes;
 	service->resent += client->resent + server->resent;
