@@ -170,11 +170,7 @@ def slow_https(lab):
 
 
 def slow_table(lab):
-    lab.serve("sql", 5432, slow="orders,1.1")
-    lab.serve("http", 80)
-    lab.serve("http", 8080)
-    lab.serve("lines", 7000)
-    lab.serve("dns", 53)
+    lab.serve_many(sql={"slow": "orders,1.1"})
     lab.capture()
     lab.healthy()
     lab.client("sql", "orders", "items", "orders", count=3)
@@ -236,24 +232,21 @@ def silent_server(lab):
 # --- requests that fail ---
 
 def http_500(lab):
-    lab.serve("http", 80, bad="bad.example,500")
-    lab.serve("http", 8080)
+    lab.serve_many(web={"bad": "bad.example,500"})
     lab.capture()
     lab.healthy()
     lab.client("requests", port=80, count=4, requests=2, host="bad.example")
 
 
 def http_502(lab):
-    lab.serve("http", 80, bad="bad.example,502")
-    lab.serve("http", 8080)
+    lab.serve_many(web={"bad": "bad.example,502"})
     lab.capture()
     lab.healthy()
     lab.client("requests", port=80, count=3, requests=3, host="bad.example")
 
 
 def http_404(lab):
-    lab.serve("http", 80, bad="old.example,404")
-    lab.serve("http", 8080)
+    lab.serve_many(web={"bad": "old.example,404"})
     lab.capture()
     lab.healthy()
     lab.client("requests", port=80, count=6, requests=2, host="old.example")
@@ -343,30 +336,28 @@ def dns_slow(lab):
 
 
 def dns_slow_name(lab):
-    lab.serve("dns", 53, slow="slow.example,1.2")
-    lab.serve("http", 80)
-    lab.serve("http", 8080)
+    lab.serve_many(dns={"slow": "slow.example,1.2"})
     lab.capture()
     lab.healthy()
     lab.client("names", "www.example", "slow.example", count=3)
 
 
 def dns_no_name(lab):
-    lab.serve("dns", 53, bad="gone.example,3")
+    lab.serve_many(dns={"bad": "gone.example,3"})
     lab.capture()
     lab.healthy()
     lab.client("names", "gone.example", "www.example", count=5)
 
 
 def dns_fails(lab):
-    lab.serve("dns", 53, bad="broken.example,2")
+    lab.serve_many(dns={"bad": "broken.example,2"})
     lab.capture()
     lab.healthy()
     lab.client("names", "broken.example", "www.example", count=5)
 
 
 def dns_mute(lab):
-    lab.serve("dns", 53, mute="mute.example")
+    lab.serve_many(dns={"mute": "mute.example"})
     lab.capture()
     lab.healthy(8)
     lab.client("names", "www.example", "mute.example", count=3, patience=2)
@@ -495,11 +486,10 @@ def peer_vanishes(lab):
 def dead_at_close(lab):
     lab.serve("http", 8000)
     lab.capture()
-    client = lab.start("steady", requests=1, pause=3)
+    client = lab.start("closes", count=3, pause=8)
     lab.mark(client)
     lab.rule("tcp sport 8000 drop")
     lab.finish(client)
-    pause(8)
 
 
 def mtu_hole(lab):

@@ -341,7 +341,8 @@ report_is_probe(const struct report_event_at *at)
 
 /* Timestamps: how far the clock of its peer has gone since the timestamp that a data segment echoes. */
 static void
-report_sent_ticks(struct report_end_events *self, const struct report_end_events *peer, const struct report_event_at *at)
+report_sent_ticks(struct report_end_events *self, const struct report_end_events *peer,
+		  const struct report_event_at *at)
 {
 	const struct tcp_layer *tcp = &at->segment->tcp;
 

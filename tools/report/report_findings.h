@@ -45,7 +45,7 @@ struct report_service {
 	uint64_t exchanges, bytes, resent;
 	uint64_t slow_answers;
 	uint64_t server_min_us, server_max_us; /* shortest and longest time for an answer; UINT64_MAX and 0: none */
-	bool dns;		   /* queries of DNS go to it */
+	bool dns;			       /* queries of DNS go to it */
 	struct report_waits waits; /* sums */
 };
 

@@ -111,8 +111,10 @@ report_write_http(struct report_finding *finding, const struct report_facts *fac
 
 	report_set_told(finding, facts, told, each_us);
 	finding->of = report_total(facts, host ? REPORT_HTTP_HOST : REPORT_HTTP_ANY, most);
-	report_write(finding, "HTTP %s: %" PRIu64 " of %" PRIu64 " answers of %s port %u%s%s were errors, for example for %s.", most->text,
-		     told->count, finding->of, most->server, most->port, host ? " for " : "", host ? most->group : "", most->name);
+	report_write(finding,
+		     "HTTP %s: %" PRIu64 " of %" PRIu64 " answers of %s port %u%s%s were errors, for example for %s.",
+		     most->text, told->count, finding->of, most->server, most->port, host ? " for " : "",
+		     host ? most->group : "", most->name);
 }
 
 void
@@ -182,10 +184,12 @@ report_find_dns_rcode(struct report_finding *finding, const struct report_facts 
 	report_set_told(finding, facts, &told, REPORT_FAILURE_US / 2);
 	if (told.most->code != 3)
 		finding->side = "server";
-	report_write(finding, "DNS %s: %" PRIu64 " of %" PRIu64 " answers of the DNS server %s %s %s%s.", told.most->text, told.count,
-		     finding->of, told.most->server, name ? "for" : "say so, for example for", told.most->name,
-		     name ? told.most->code == 3 ? " say that this name does not exist" : " say so" :
-			    told.most->code == 3 ? "; these names do not exist" : "");
+	report_write(finding, "DNS %s: %" PRIu64 " of %" PRIu64 " answers of the DNS server %s %s %s%s.",
+		     told.most->text, told.count, finding->of, told.most->server,
+		     name ? "for" : "say so, for example for", told.most->name,
+		     name		    ? told.most->code == 3 ? " say that this name does not exist" : " say so"
+		     : told.most->code == 3 ? "; these names do not exist"
+					    : "");
 }
 
 /* ------------------------------------------------------------------------------------------ DNS from another address */
@@ -231,27 +235,35 @@ report_find_dns_other_address(struct report_finding *finding, const struct repor
 		return;
 	finding->count = found.count;
 	finding->cost_us = 2 * found.count * REPORT_FAILURE_US;
-	report_write(finding, "DNS answers come from another address: %" PRIu64 " quer%s to ", found.count, found.count == 1 ? "y" : "ies");
+	report_write(finding, "DNS answers come from another address: %" PRIu64 " quer%s to ", found.count,
+		     found.count == 1 ? "y" : "ies");
 	report_write_where(finding, &found);
-	report_write(finding, " %s answered by %s, and clients do not take such answers; the DNS server has several addresses, and "
-		     "answers from another one than was asked.", found.count == 1 ? "was" : "were",
-		     report_other_address(facts, found.worst));
+	report_write(
+	    finding,
+	    " %s answered by %s, and clients do not take such answers; the DNS server has several addresses, and "
+	    "answers from another one than was asked.",
+	    found.count == 1 ? "was" : "were", report_other_address(facts, found.worst));
 }
 
-/* The name that was asked for without an answer most often; NULL if each had some. */
+/* The name that was asked for without an answer most often, NULL if each had some; how many queries were for names that
+ * have no answer at all, without those for which one query was sent. */
 static const char *
-report_mute_name(const struct report_facts *facts)
+report_mute_name(const struct report_facts *facts, uint64_t *queries)
 {
 	const char *name = NULL;
 	uint64_t most = 0;
+
+	*queries = 0;
 
 	for (size_t i = 0; i < REPORT_FAILURES; i++) {
 		const struct report_failure *asked = &facts->capture->failures.list[i];
 		uint64_t answered;
 
-		if (asked->kind != REPORT_DNS_QUERY || asked->count <= most)
+		if (asked->kind != REPORT_DNS_QUERY)
 			continue;
 		answered = report_total(facts, REPORT_DNS_NAME, asked);
+		if (answered == 0 && asked->count > 1)
+			*queries += asked->count;
 		if (asked->count > answered + most) {
 			most = asked->count - answered;
 			name = asked->group;
@@ -266,15 +278,18 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 	const struct report_unanswered *dns = &facts->capture->dns;
 	struct report_told asked = report_sum_failures(facts, REPORT_DNS_QUERY, NULL);
 	struct report_told answered = report_sum_failures(facts, REPORT_DNS_ANY, NULL);
-	uint64_t cid = dns->first[0].cid, count = dns->count, elsewhere = 0;
+	uint64_t cid = dns->first[0].cid, count = dns->count, elsewhere = 0, mute;
+	const char *name = report_mute_name(facts, &mute);
 
 	for (size_t i = 0; count != 0 && i < facts->count; i++)
 		elsewhere += report_other_address(facts, &facts->list[i]) != NULL;
 	if (count <= elsewhere)
 		return;
-	/* A server that answers nothing at all does not answer the last queries, either. */
+	/* A server that answers nothing at all, or nothing for a name, does not answer the last queries, either. */
 	if (answered.count == 0 && asked.count > count)
 		count = asked.count;
+	if (mute > count)
+		count = mute;
 	finding->count = count;
 	finding->cost_us = count * REPORT_FAILURE_US;
 	for (size_t i = 0; i < facts->count && finding->evidence_count < REPORT_EVIDENCE; i++) {
@@ -294,8 +309,8 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 			report_write_server(finding, &facts->list[i]);
 			break;
 		}
-	if (report_mute_name(facts) != NULL)
-		report_write(finding, ", for example for %s", report_mute_name(facts));
+	if (name != NULL)
+		report_write(finding, ", for example for %s", name);
 	report_write(finding, ".");
 }
 
@@ -306,8 +321,8 @@ report_is_of_query(const struct report_facts *facts, const struct report_failure
 	for (size_t i = 0; i < facts->count; i++) {
 		const struct report_end *client = &facts->list[i].ends[REPORT_CLIENT];
 
-		if (facts->list[i].protocol == IPPROTO_UDP && client->address == failure->server && client->port == failure->port &&
-		    report_other_address(facts, &facts->list[i]) != NULL)
+		if (facts->list[i].protocol == IPPROTO_UDP && client->address == failure->server &&
+		    client->port == failure->port && report_other_address(facts, &facts->list[i]) != NULL)
 			return false;
 	}
 	return true;
