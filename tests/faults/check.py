@@ -40,6 +40,13 @@ class Truth:
             network.capture_end()
         part.rename(pcap)
 
+    def side_is_right(self, finding):
+        """Whether who is to blame is right; of network>client also the direction that the sentence names."""
+        for side, _, end in (side.partition(">") for side in self.sides):
+            if finding["side"] == side and (not end or re.search(f"(toward|to) the {end}", finding["text"])):
+                return True
+        return False
+
     def count_is_right(self, finding):
         """Whether the number is that of the finding, or one that its first sentence names."""
         said = [str(finding["count"])] + re.findall(r"\d+", finding["text"])
@@ -56,7 +63,7 @@ def judge(truth, report, pcap):
     if not findings or findings[0]["finding"] not in truth.findings:
         return set(), findings
     right = {"cause"}
-    if findings[0]["side"] in truth.sides:
+    if truth.side_is_right(findings[0]):
         right.add("side")
     if truth.count_is_right(findings[0]):
         right.add("count")

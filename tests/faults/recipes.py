@@ -112,6 +112,13 @@ def syn_acks_lost_client(lab):
     lab.client("requests", count=6, requests=1)
 
 
+def syn_acks_lost_router(lab):
+    lab.serve("http", 8000)
+    lab.path(DOWN + ",syn=1,nth=2")
+    lab.capture()
+    lab.client("requests", count=6, requests=1)
+
+
 def scan_refused(lab):
     lab.serve_many()
     lab.capture()
@@ -204,6 +211,12 @@ def slow_midstream(lab):
     lab.finish(client)
 
 
+def slow_evenly(lab):
+    lab.serve("http", 8000, delay=0.35)
+    lab.capture()
+    lab.client("requests", count=4, requests=8)
+
+
 def slow_split(lab):
     lab.serve("http", 8000, delay=0.7, split=1, body=4000)
     lab.capture()
@@ -271,6 +284,15 @@ def dies(lab):
     lab.capture()
     lab.healthy()
     lab.client("download", count=3)
+
+
+def firewall_resets(lab):
+    lab.serve("http", 8000)
+    lab.capture()
+    client = lab.start("interrupted", count=3, pause=3)
+    lab.mark(client)
+    lab.rule("tcp dport 8000 reject with tcp reset")
+    lab.finish(client)
 
 
 def gives_up(lab):
@@ -506,6 +528,22 @@ def mtu_hole_up(lab):
     lab.rule("icmp type destination-unreachable drop", "output")
     lab.capture()
     lab.client("post", size=8000, count=2, patience=8)
+
+
+def mtu_hole6(lab):
+    lab.serve("large", 8000, size=100000)
+    lab.router_ip("link", "set", "cl", "mtu", "1300")
+    lab.rule("icmpv6 type packet-too-big drop", "output")
+    lab.capture("server", "eth0")
+    lab.client("download", patience=6, server=SERVER6)
+
+
+def mtu_hole_client(lab):
+    lab.serve("large", 8000, size=100000)
+    lab.router_ip("link", "set", "cl", "mtu", "1200")
+    lab.rule("icmp type destination-unreachable drop", "output")
+    lab.capture()
+    lab.client("download", patience=8)
 
 
 # --- other faults of the network, and of windows ---

@@ -355,7 +355,7 @@ report_find_lost_attempts(struct report_finding *finding, const struct report_fa
 	finding->cost_us = finding->waited_us = found.sum;
 	report_write(finding, "Handshakes were lost: %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " came about only after the %s was sent again, and waited ",
+	report_write(finding, " came about only after the %s was lost and sent again, and waited ",
 		     syn >= syn_ack ? "SYN" : "SYN,ACK");
 	report_write_time(finding, found.sum);
 	report_write(finding, "; the loss is on the way to the %s%s.", syn >= syn_ack ? "server" : "client",

@@ -187,7 +187,8 @@ report_note_missing(struct report_capture *capture, const struct report_event_at
 static void
 report_sent_control(struct report_capture *capture, const struct report_event_at *at, bool again)
 {
-	struct report_end_events *end = &report_ends_of(capture, at->firing)[at->firing->endpoint];
+	struct report_end_events *ends = report_ends_of(capture, at->firing), *end = &ends[at->firing->endpoint];
+	const struct report_end_events *peer = &ends[1 - at->firing->endpoint];
 	unsigned flags = at->segment->tcp.flags;
 
 	/* The RST of an end closes that end at once, a RST that is not its own does not. */
@@ -202,6 +203,8 @@ report_sent_control(struct report_capture *capture, const struct report_event_at
 	    end->syn_ack_packet == 0) {
 		end->syn_ack_packet = at->packet;
 		end->syn_ack_time = at->time;
+		end->echoes_first = (at->segment->tcp.options & TCP_OPTION_TIMESTAMPS) != 0 && peer->ticks_first_time != 0 &&
+				    at->segment->tcp.tsecr == peer->ticks_first;
 	}
 }
 

@@ -322,6 +322,9 @@ report_check_handshake(struct report_record *record, const struct report_end_eve
 		record->delay_packet = lost ? syn_ack_again->packet : 0;
 	} else if (report_is_loss(syn_again, record->start, answered)) {
 		record->delay = syn_again->received > 0 ? REPORT_OLD_ANSWER : REPORT_LOST_SYN;
+		/* The server had the first SYN, so that its answer to that was lost before the capture. */
+		if (record->delay == REPORT_LOST_SYN && server->echoes_first)
+			record->delay = REPORT_LOST_SYN_ACK;
 		record->delay_packet = syn_again->packet;
 	}
 }

@@ -92,6 +92,7 @@ struct report_end_events {
 	bool reset_first;	  /* it was a RST */
 	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
 	uint64_t syn_ack_time;
+	bool echoes_first; /* that SYN-ACK echoes the timestamp of the first SYN */
 	uint64_t opened_packet; /* REPORT_OPENED; 0 none */
 	uint64_t data_packet;	/* its latest segment with new payload */
 	uint64_t data_time;	/* its time; 0 none */
