@@ -197,6 +197,7 @@ report_sent_control(struct report_capture *capture, const struct report_event_at
 	if ((flags & (TCP_FIN | TCP_RST)) != 0 && !again && end->finish_time == 0) {
 		end->finish_time = at->time;
 		end->finish_received = tcp_captured_bytes(at->peer);
+		end->finish_data_time = peer->data_time;
 		end->reset_first = (flags & TCP_RST) != 0;
 	}
 	if ((flags & TCP_SYN) != 0 && (flags & TCP_ACK) != 0 && at->self->state == TCP_STATE_SYN_RECEIVED &&

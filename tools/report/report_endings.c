@@ -171,12 +171,31 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 /* An alert of TLS that the server closes, too, is no longer than this. */
 #define FAREWELL_BYTES 40u
 
+/* An answer goes on if its latest data has come so long before, us; what a server sends so soon after a request may be
+ * no answer: TLS sends tickets then. */
+#define GOES_ON_US 500000u
+#define PROMPT_US  100000u
+
+/* Whether an answer was under way when the client closed: none of it had come, or it went on.  A server that pushes messages
+ * has no answer under way. */
+static bool
+report_is_under_way(const struct report_record *record)
+{
+	const struct report_end_events *client = &record->ends[REPORT_CLIENT].events;
+	uint64_t data = client->finish_data_time, asked = client->finish_time - 1000 * record->patience_us;
+
+	if (record->abandoned)
+		return true;
+	return !report_pushes(record) && (client->finish_time <= data + 1000 * GOES_ON_US ||
+					  (record->patience_us != 0 && data <= asked + 1000 * PROMPT_US));
+}
+
 /* Whether a client closes, and resets the connection when more of an answer comes. */
 static bool
 report_is_cut_off(const struct report_record *record)
 {
 	return record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
-	       record->reason == REPORT_RESET_CLIENT &&
+	       record->reason == REPORT_RESET_CLIENT && report_is_under_way(record) &&
 	       record->ends[REPORT_SERVER].bytes > record->ends[REPORT_CLIENT].events.finish_received + FAREWELL_BYTES;
 }
 
@@ -186,23 +205,31 @@ report_are_alike(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= PATIENCE_SPREAD_US + b / PATIENCE_SPREAD_PART;
 }
 
+void
+report_note_patience(struct report_service *service, const struct report_record *record)
+{
+	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US)
+		return;
+	if (report_is_cut_off(record))
+		service->cut_off_us = record->patience_us;
+	if (!record->abandoned || record->ends[REPORT_SERVER].bytes == 0)
+		return;
+	if (service->abandoned_us == 0)
+		service->abandoned_us = record->patience_us;
+	service->abandoned += report_are_alike(record->patience_us, service->abandoned_us);
+}
+
 /* Whether another client of the service gave up after the same time, or no client had an answer. */
 static bool
 report_gave_up_alike(const struct report_facts *facts, const struct report_record *record)
 {
-	for (size_t i = 0; i < facts->count; i++) {
-		const struct report_record *other = &facts->list[i];
+	const struct report_service *service = report_service_of(facts, record);
 
-		if (other == record || other->service != record->service || other->patience_us < PATIENCE_US)
-			continue;
-		if (report_is_cut_off(other) && !report_pushes(other) &&
-		    (record->abandoned || report_are_alike(record->patience_us, other->patience_us)))
-			return true;
-		if (record->abandoned && other->abandoned && record->ends[REPORT_SERVER].bytes > 0 &&
-		    report_are_alike(record->patience_us, other->patience_us))
-			return true;
-	}
-	return false;
+	if (service->cut_off_us != 0 &&
+	    (record->abandoned || report_are_alike(record->patience_us, service->cut_off_us)))
+		return true;
+	return record->abandoned && record->ends[REPORT_SERVER].bytes > 0 && service->abandoned >= 2 &&
+	       report_are_alike(record->patience_us, service->abandoned_us);
 }
 
 bool
@@ -210,8 +237,7 @@ report_is_given_up(const struct report_facts *facts, const struct report_record 
 {
 	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US || report_is_mtu(record))
 		return false;
-	return (report_is_cut_off(record) && !(report_pushes(record) && !record->abandoned)) ||
-	       report_gave_up_alike(facts, record);
+	return report_is_cut_off(record) || report_gave_up_alike(facts, record);
 }
 
 /* A request without any answer when an end closed, or the capture ended. */
@@ -255,7 +281,7 @@ report_measure_gave_up(const struct report_facts *facts, const struct report_rec
 {
 	if (report_is_given_up(facts, record))
 		return 1 + record->patience_us;
-	return report_is_cut_off(record) && !report_pushes(record) && record->open_request.packet == 0
+	return report_is_cut_off(record) && record->open_request.packet == 0
 		   ? 1 + record->duration_us
 		   : 0;
 }

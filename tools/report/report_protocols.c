@@ -2,6 +2,7 @@
 /* Findings about failures that protocols tell: status codes, alerts, queries without answer. */
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 
 #include "tools/report/report_findings.h"
 
@@ -194,36 +195,80 @@ report_find_dns_rcode(struct report_finding *finding, const struct report_facts 
 
 /* ------------------------------------------------------------------------------------------ DNS from another address */
 
-static bool
-report_is_from(const struct report_end *end, const struct report_end *client)
+/* Datagrams that come to a port of a client. */
+struct report_arrival {
+	const struct report_end *to, *from;
+};
+
+/* Senders of datagrams to one port that are looked at. */
+#define SENDERS_TRIED 16u
+
+static int
+report_arrival_compare(const void *a, const void *b)
 {
-	return end->address == client->address && end->port == client->port;
+	const struct report_end *x = ((const struct report_arrival *)a)->to, *y = ((const struct report_arrival *)b)->to;
+
+	if (x->address != y->address)
+		return (uintptr_t)x->address < (uintptr_t)y->address ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
 }
 
-/* The address that answers the queries of a record in place of the one that was asked: datagrams come to the same port of
- * the client from the same port of another address; NULL if there is none. */
-static const char *
-report_other_address(const struct report_facts *facts, const struct report_record *record)
+/* The first of the arrivals that is not before a port. */
+static size_t
+report_first_arrival(const struct report_arrival *arrivals, size_t count, const struct report_arrival *key)
 {
-	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+	size_t low = 0;
 
-	if (record->protocol != IPPROTO_UDP || server->segments != 0 || !report_service_of(facts, record)->dns)
-		return NULL;
-	for (size_t i = 0; i < facts->count; i++) {
-		const struct report_record *other = &facts->list[i];
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
 
-		for (unsigned e = 0; other->protocol == IPPROTO_UDP && e < REPORT_ENDS; e++)
-			if (report_is_from(&other->ends[e], client) && other->ends[1 - e].port == server->port &&
-			    other->ends[1 - e].address != server->address && other->ends[1 - e].segments != 0)
-				return other->ends[1 - e].address;
+		if (report_arrival_compare(&arrivals[middle], key) < 0)
+			low = middle + 1;
+		else
+			count = middle;
 	}
-	return NULL;
+	return low;
+}
+
+static bool
+report_is_open_query(const struct report_facts *facts, const struct report_record *record)
+{
+	return record->protocol == IPPROTO_UDP && record->ends[REPORT_SERVER].segments == 0 &&
+	       report_service_of(facts, record)->dns;
+}
+
+/* Datagrams that come to the port of a client from the same port of another address answer its queries. */
+void
+report_find_other_addresses(const struct report_facts *facts, struct report_record *list)
+{
+	struct report_arrival *arrivals = calloc(2 * facts->count + 1, sizeof(*arrivals));
+	size_t count = 0;
+
+	for (size_t i = 0; arrivals != NULL && i < facts->count; i++)
+		for (unsigned e = 0; list[i].protocol == IPPROTO_UDP && e < REPORT_ENDS; e++)
+			if (list[i].ends[1 - e].segments != 0)
+				arrivals[count++] = (struct report_arrival){&list[i].ends[e], &list[i].ends[1 - e]};
+	if (count > 0)
+		qsort(arrivals, count, sizeof(*arrivals), report_arrival_compare);
+	for (size_t i = 0; count > 0 && i < facts->count; i++) {
+		struct report_arrival key = {.to = &list[i].ends[REPORT_CLIENT]};
+		const struct report_end *server = &list[i].ends[REPORT_SERVER];
+
+		if (!report_is_open_query(facts, &list[i]))
+			continue;
+		for (size_t at = report_first_arrival(arrivals, count, &key), end = at + SENDERS_TRIED;
+		     at < count && at < end && report_arrival_compare(&arrivals[at], &key) == 0; at++)
+			if (arrivals[at].from->port == server->port && arrivals[at].from->address != server->address)
+				list[i].answered_by = arrivals[at].from->address;
+	}
+	free(arrivals);
 }
 
 static uint64_t
 report_measure_other_address(const struct report_facts *facts, const struct report_record *record)
 {
-	return report_other_address(facts, record) != NULL;
+	(void)facts;
+	return record->answered_by != NULL;
 }
 
 void
@@ -242,7 +287,7 @@ report_find_dns_other_address(struct report_finding *finding, const struct repor
 	    finding,
 	    " %s answered by %s, and clients do not take such answers; the DNS server has several addresses, and "
 	    "answers from another one than was asked.",
-	    found.count == 1 ? "was" : "were", report_other_address(facts, found.worst));
+	    found.count == 1 ? "was" : "were", found.worst->answered_by);
 }
 
 /* The name that was asked for without an answer most often, NULL if each had some; how many queries were for names that
@@ -282,7 +327,7 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 	const char *name = report_mute_name(facts, &mute);
 
 	for (size_t i = 0; count != 0 && i < facts->count; i++)
-		elsewhere += report_other_address(facts, &facts->list[i]) != NULL;
+		elsewhere += facts->list[i].answered_by != NULL;
 	if (count <= elsewhere)
 		return;
 	/* A server that answers nothing at all, or nothing for a name, does not answer the last queries, either. */
@@ -322,7 +367,7 @@ report_is_of_query(const struct report_facts *facts, const struct report_failure
 		const struct report_end *client = &facts->list[i].ends[REPORT_CLIENT];
 
 		if (facts->list[i].protocol == IPPROTO_UDP && client->address == failure->server &&
-		    client->port == failure->port && report_other_address(facts, &facts->list[i]) != NULL)
+		    client->port == failure->port && facts->list[i].answered_by != NULL)
 			return false;
 	}
 	return true;

@@ -89,6 +89,7 @@ struct report_end_trouble {
 struct report_end_events {
 	uint64_t finish_time;	 /* its first FIN or RST; 0 none */
 	uint64_t finish_received; /* bytes that its peer had sent by then */
+	uint64_t finish_data_time; /* the latest data of its peer before; 0 none */
 	bool reset_first;	  /* it was a RST */
 	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
 	uint64_t syn_ack_time;
@@ -291,6 +292,7 @@ struct report_record {
 	struct report_rejection rejection; /* the one that has ended the attempt, or `rejected`: the first one */
 	enum report_reason reason;
 	const char *name; /* JSON */
+	const char *answered_by; /* address that answers the queries of DNS in place of the server; NULL: none does */
 };
 
 struct connrec;
