@@ -312,7 +312,7 @@ report_find_gave_up(struct report_finding *finding, const struct report_facts *f
 /* ------------------------------------------------------------------------------------------------------------ resets */
 
 /* A connection without data for so long, us, is idle when its server closes it. */
-#define RESET_IDLE_US 500000u
+#define RESET_IDLE_US 700000u
 
 static bool
 report_is_reset(const struct report_record *record)
@@ -328,6 +328,15 @@ report_server_trip_ns(const struct report_record *record)
 	return record->rtt_us[REPORT_SERVER] > 0 ? 1000 * (uint64_t)record->rtt_us[REPORT_SERVER] : 0;
 }
 
+/* The RST has come another way than the other packets of its sender. */
+static bool
+report_is_foreign_reset(const struct report_record *record)
+{
+	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
+
+	return server->rst_ttl != 0 && server->ttl != 0 && server->rst_ttl != server->ttl;
+}
+
 /* A server that has closed an idle connection before it could receive the latest request, and answers that with a RST;
  * or that resets an idle connection, which its client cannot use any more. */
 static uint64_t
@@ -337,7 +346,7 @@ report_measure_idle_closed(const struct report_facts *facts, const struct report
 	const struct report_request_event *request = report_end_request(&record->ends[REPORT_CLIENT].events);
 
 	(void)facts;
-	if (!report_is_reset(record) || request->packet == 0 || record->waits.program[REPORT_CLIENT] < RESET_IDLE_US)
+	if (!report_is_reset(record) || report_is_foreign_reset(record) || request->packet == 0 || record->waits.program[REPORT_CLIENT] < RESET_IDLE_US)
 		return 0;
 	if (record->ends[REPORT_SERVER].bytes <= request->received)
 		return request->received > 0 && server->finish_time < request->time + report_server_trip_ns(record);
@@ -380,15 +389,6 @@ static uint64_t
 report_measure_reset(const struct report_facts *facts, const struct report_record *record)
 {
 	return report_is_reset(record) && report_measure_idle_closed(facts, record) == 0;
-}
-
-/* The RST has come another way than the other packets of its sender. */
-static bool
-report_is_foreign_reset(const struct report_record *record)
-{
-	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
-
-	return server->rst_ttl != 0 && server->ttl != 0 && server->rst_ttl != server->ttl;
 }
 
 void
