@@ -26,7 +26,7 @@ time_begin(struct flow_time *time, uint64_t start)
 {
 	*time = (struct flow_time){
 	    .start = start,
-	    .answer_min_us = UINT32_MAX,
+	    .answer_min_us = {UINT32_MAX, UINT32_MAX},
 	    .rtt = {{.min_us = UINT32_MAX}, {.min_us = UINT32_MAX}},
 	};
 }
@@ -145,12 +145,12 @@ time_end_with_payload(struct flow_time *time, const struct time_packet *p)
 	} else {
 		time_give_program(time, time->us, &time->pending_us, p->sender);
 		answer_us = time->us[WAIT_PROGRAM + p->sender] - answer_us;
-		if (p->sender != time_opener(time) && !time_nobody_has_turn(time)) {
-			time->slow_answers += answer_us >= SLOW_ANSWER_US;
-			if (answer_us < time->answer_min_us)
-				time->answer_min_us = time_saturate(answer_us);
-			if (answer_us > time->answer_max_us)
-				time->answer_max_us = time_saturate(answer_us);
+		if (!time_nobody_has_turn(time)) {
+			time->slow_answers[p->sender] += answer_us >= SLOW_ANSWER_US;
+			if (answer_us < time->answer_min_us[p->sender])
+				time->answer_min_us[p->sender] = time_saturate(answer_us);
+			if (answer_us > time->answer_max_us[p->sender])
+				time->answer_max_us[p->sender] = time_saturate(answer_us);
 		}
 	}
 }
@@ -253,7 +253,7 @@ time_take_flights(struct flow_time *time, const struct time_packet *p)
 		time->bits |= TIME_FULL;
 }
 
-/* The first FIN or RST: whether a request is open. */
+/* The first FIN or RST: whether data has no answer yet. */
 static void
 time_take_close(struct flow_time *time, const struct time_packet *p)
 {
@@ -266,8 +266,10 @@ time_take_close(struct flow_time *time, const struct time_packet *p)
 		return;
 	time->bits |= (uint16_t)(TIME_CLOSED | (p->sender != 0 ? TIME_CLOSER : 0) |
 				 ((p->flags & TCP_RST) != 0 ? TIME_CLOSED_BY_RST : 0));
-	if (time_has_turn(time, time_opener(time)) && !(p->fresh != 0 && p->sender != time_opener(time)))
-		time->open_us = ((uint32_t)time->elapsed_us - time->asked_low_us) | 1;
+	if (time_nobody_has_turn(time) || (p->fresh != 0 && !time_has_turn(time, p->sender)))
+		return;
+	time->open_us = ((uint32_t)time->elapsed_us - time->asked_low_us) | 1;
+	time->bits |= (uint16_t)(time_has_turn(time, 1) ? TIME_ASKER : 0);
 }
 
 /* A client that has asked and sends nothing more still waits for the answer. */

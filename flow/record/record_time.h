@@ -39,7 +39,7 @@ struct flow_round_trips {
 	uint32_t min_us, max_us; /* min_us: UINT32_MAX without samples */
 };
 
-/* 272 bytes for each flow.  Pairs are by endpoint. */
+/* 288 bytes for each flow.  Pairs are by endpoint. */
 struct flow_time {
 	/* First cache line: every packet changes it. */
 	uint64_t start;	     /* packet time of the first packet, ns */
@@ -55,13 +55,13 @@ struct flow_time {
 	/* Then: what ends a wait changes. */
 	uint64_t us[WAIT_CLASSES];
 	uint32_t flight_max[2];	 /* largest flight */
-	uint32_t answer_min_us;	 /* shortest time that the server took for an answer, UINT32_MAX none; saturating */
-	uint32_t answer_max_us;	 /* longest; saturating */
+	uint32_t answer_min_us[2]; /* shortest time that the end took for an answer, UINT32_MAX none; saturating */
+	uint32_t answer_max_us[2]; /* longest; saturating */
 	uint32_t turns;		 /* times that the direction of fresh payload changed */
 	uint32_t pause_max_us;	 /* longest wait for an end that sends a transfer, saturating */
-	uint32_t slow_answers;	 /* answers for which the server took SLOW_ANSWER_US or more */
+	uint32_t slow_answers[2]; /* answers for which the end took SLOW_ANSWER_US or more */
 	uint32_t missing_resent[2]; /* segments that fill what was missing: lost before the capture */
-	uint32_t open_us;	 /* time from a request without answer to the first FIN or RST, 0 none; saturating */
+	uint32_t open_us;	 /* when the first end closed: time since data without an answer, 0 none; saturating */
 	struct flow_round_trips rtt[2]; /* between the capture and each end */
 };
 
@@ -79,6 +79,7 @@ enum flow_time_bit {
 	TIME_CLOSED = 0x0800,  /* an end has sent one */
 	TIME_CUT = 0x1000,     /* its peer has sent fresh payload after it */
 	TIME_CLOSED_BY_RST = 0x2000, /* it was a RST */
+	TIME_ASKER = 0x8000,   /* number of the endpoint whose data had no answer, see open_us */
 	TIME_RESENT = 0x4000,  /* the latest fresh payload was sent again, and its peer has sent nothing since */
 };
 

@@ -242,14 +242,16 @@ record_set_time(struct connrec *info, const struct recorded_connection *of, unsi
 	info->cr_server_rtt_max_us = to_server.max_us;
 	info->cr_server_rtt_loaded_us = to_server.loaded_us;
 	info->cr_server_busy_us = time->busy_us[server];
-	info->cr_server_min_us = record_known_us(time->answer_min_us);
-	info->cr_server_max_us = time->answer_min_us != UINT32_MAX ? (netobs_i64)time->answer_max_us : -1;
+	info->cr_server_min_us = record_known_us(time->answer_min_us[server]);
+	info->cr_server_max_us =
+	    time->answer_min_us[server] != UINT32_MAX ? (netobs_i64)time->answer_max_us[server] : -1;
 	info->cr_pause_max_us = time->pause_max_us;
 	info->cr_turns = time->turns;
-	info->cr_slow_answers = time->slow_answers;
+	info->cr_slow_answers = time->slow_answers[server];
 	info->cr_client_lost_before = time->missing_resent[client];
 	info->cr_server_lost_before = time->missing_resent[server];
-	info->cr_unanswered_us = time->open_us != 0 ? (netobs_i64)time->open_us : -1;
+	info->cr_unanswered_us =
+	    time->open_us != 0 && ((time->bits & TIME_ASKER) != 0) == client ? (netobs_i64)time->open_us : -1;
 	if ((time->bits & TIME_CLOSED) != 0)
 		field_set_string(info->cr_closed_by, sizeof info->cr_closed_by,
 				 ((time->bits & TIME_CLOSER) != 0) == client ? "client" : "server");

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bad_path.py RULE...: a bad path between clients and servers, in user space, on a tun device of the router.
 
-RULE is up:KEY=VALUE,... (towards the servers) or down:KEY=VALUE,... (towards the clients).  A packet meets the first rule
-of its direction whose conditions hold.
+RULE is up:KEY=VALUE,... (towards the servers) or down:KEY=VALUE,... (towards the clients).  A packet meets the first
+rule of its direction whose conditions hold.
 
-    conditions  port=N (either port), min=BYTES (of the IP packet), syn=1 (SYN and SYN,ACK), data=1 (with payload of TCP)
+    port=N, min=BYTES           conditions: either port; size of the IP packet
+    syn=1, data=1               only SYN and SYN,ACK; only with payload of TCP
     drop=PERCENT, nth=N         loses some, or each Nth
     delay=MS, jitter=MS         distance; the order is kept
     reorder=N:MS                each Nth is late
@@ -31,8 +32,8 @@ import time
 TUNSETIFF, TUN_WITHOUT_HEADER = 0x400454CA, 0x1001
 TCP, UDP = 6, 17
 SYN = 0x02
-ROUTES = ("link set path0 up mtu 1500", "rule add iif cl lookup 100", "rule add iif sv lookup 100",
-          "route add default dev path0 table 100", "-6 rule add iif cl lookup 100", "-6 rule add iif sv lookup 100",
+ROUTES = ("link set path0 up mtu 1500", "rule add dev cl lookup 100", "rule add dev sv lookup 100",
+          "route add default dev path0 table 100", "-6 rule add dev cl lookup 100", "-6 rule add dev sv lookup 100",
           "-6 route add default dev path0 table 100")
 
 

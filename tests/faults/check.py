@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check.py [-j JOBS] [-d DIRECTORY] [-v] NETOBS-REPORT [NAME...]: makes the captures of faults.tsv, those that DIRECTORY
-lacks, and compares what the report says with what was done.  Needs root.
+"""check.py [-j JOBS] [-d DIRECTORY] [-v] NETOBS-REPORT [NAME...]: makes the captures of faults.tsv, those that
+DIRECTORY lacks, and compares what the report says with what was done.  Needs root.
 
 A capture is right if the finding that comes first is one of those of the table, with its side and its count; a healthy
 capture if there is none.  Prints a line for each that is not, with -v for all, and a table at the end:
@@ -40,6 +40,13 @@ class Truth:
             network.capture_end()
         part.rename(pcap)
 
+    def side_is_right(self, finding):
+        """Whether who is to blame is right; of network>client also the direction that the sentence names."""
+        for side, _, end in (side.partition(">") for side in self.sides):
+            if finding["side"] == side and (not end or re.search(f"(toward|to) the {end}", finding["text"])):
+                return True
+        return False
+
     def count_is_right(self, finding):
         """Whether the number is that of the finding, or one that its first sentence names."""
         said = [str(finding["count"])] + re.findall(r"\d+", finding["text"])
@@ -49,13 +56,14 @@ class Truth:
 def judge(truth, report, pcap):
     """A set of words for what is right of a fault, or wrong of a healthy capture, and what the report says."""
     run = subprocess.run([report, "--json", pcap], capture_output=True, text=True, check=False)
-    findings = [finding for finding in json.loads(run.stdout)["findings"] if not finding.get("harmless") and finding["cost_us"]]
+    findings = json.loads(run.stdout)["findings"]
+    findings = [finding for finding in findings if not finding.get("harmless") and finding["cost_us"]]
     if truth.healthy:
         return {"alarm"} if findings else {"quiet"}, findings
     if not findings or findings[0]["finding"] not in truth.findings:
         return set(), findings
     right = {"cause"}
-    if findings[0]["side"] in truth.sides:
+    if truth.side_is_right(findings[0]):
         right.add("side")
     if truth.count_is_right(findings[0]):
         right.add("count")
@@ -73,7 +81,8 @@ def main():
     arguments = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("check.py: needs root, for network namespaces")
-    truths = [Truth(line) for line in (HERE / "faults.tsv").read_text("utf-8").splitlines() if not line.startswith("#")]
+    lines = (HERE / "faults.tsv").read_text("utf-8").splitlines()
+    truths = [Truth(line) for line in lines if not line.startswith("#")]
     truths = [truth for truth in truths if not arguments.names or truth.name in arguments.names]
     with tempfile.TemporaryDirectory() as temporary:
         directory = arguments.directory or pathlib.Path(temporary)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """clients.py KIND [WORD...] [KEY=VALUE...]: a client.
 
-The kinds are the functions below.  Keys of all: server=ADDRESS, source=ADDRESS, port=N, count=N (connections), patience=S,
-gap=S (between connections), url=PATH, host=NAME.  "now" on standard output is the moment for a fault to happen.
+The kinds are the functions below.  Keys of all: server=ADDRESS, source=ADDRESS, port=N, count=N (connections),
+patience=S, gap=S (between connections), url=PATH, host=NAME.  "now" on standard output is the moment for a fault to
+happen.
 """
 import os
 import random
@@ -390,9 +391,10 @@ def keeps(*_):
 
 
 def closes(*_):
-    """A request on all connections, the moment, and after a second closes them; stays for pause=S."""
-    for connection in opened():
-        wait(0.3)
+    """A request on all connections, the moment, and after two seconds closes them; stays for pause=S."""
+    connections = opened()
+    wait(2)
+    for connection in connections:
         connection.close()
     wait(OPTIONS.number("pause"))
 
@@ -470,7 +472,8 @@ def websocket(*_):
     """Upgrades, sends a message, reads to the end."""
     def one():
         with connect() as connection:
-            connection.sendall(b"GET /ws HTTP/1.1\r\nHost: shop.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            connection.sendall(b"GET /ws HTTP/1.1\r\nHost: shop.example\r\n"
+                               b"Upgrade: websocket\r\nConnection: Upgrade\r\n"
                                b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
             wait(0.4)
             connection.sendall(b"\x81\x85abcd" + bytes(x ^ y for x, y in zip(b"hello", b"abcda")))

@@ -3,8 +3,8 @@
 
     clients 10.77.0.2 to .20, fd77:1::2 to ::14        servers 10.77.1.2 to .6, fd77:2::2 to ::6
 
-Nothing but the namespaces is touched; they are deleted at the end.  Offloads are off, so that a capture has the packets of
-the wire.  No module of the kernel is needed for a bad path: bad_path.py is one in user space.
+Nothing but the namespaces is touched; they are deleted at the end.  Offloads are off, so that a capture has the packets
+of the wire.  No module of the kernel is needed for a bad path: bad_path.py is one in user space.
 """
 import array
 import fcntl
@@ -67,8 +67,8 @@ class Lab:
         for name in self.names.values():
             ip("netns", "add", name)
             ip("link", "set", "lo", "up", namespace=name)
-            self.sysctl(name, "ipv6.conf.all.accept_dad=0", "ipv6.conf.default.accept_dad=0", "ipv4.tcp_no_metrics_save=1",
-                        "ipv4.icmp_ratelimit=0", "ipv6.icmp.ratelimit=0")
+            self.sysctl(name, "ipv6.conf.all.accept_dad=0", "ipv6.conf.default.accept_dad=0",
+                        "ipv4.tcp_no_metrics_save=1", "ipv4.icmp_ratelimit=0", "ipv6.icmp.ratelimit=0")
         self.sysctl(router, "ipv4.ip_forward=1", "ipv6.conf.all.forwarding=1", "ipv4.conf.all.rp_filter=0")
         for end, interface in ((client, "cl"), (server, "sv")):
             ip("link", "add", interface, "type", "veth", "peer", "name", "eth0", "netns", end, namespace=router)
@@ -104,9 +104,10 @@ class Lab:
 
     def begin(self, end, script, *words):
         """Starts one of the scripts in a namespace; its standard output is a pipe."""
-        process = subprocess.Popen(["ip", "netns", "exec", self.names[end], sys.executable, "-B", str(HERE / script), *words],
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                   cwd=self.folder.name)  # pylint: disable=consider-using-with
+        command = ["ip", "netns", "exec", self.names[end], sys.executable, "-B", str(HERE / script), *words]
+        # pylint: disable-next=consider-using-with
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                   cwd=self.folder.name)
         self.processes.append(process)
         return process
 
@@ -115,10 +116,11 @@ class Lab:
         words = [f"{key}={value}" for key, value in options.items()]
         self.begin("server", "servers.py", kind, str(port), *words).stdout.readline()
 
-    def serve_many(self):
-        """The servers of the healthy traffic."""
-        for kind, port in (("http", 80), ("http", 8080), ("lines", 7000), ("sql", 5432), ("dns", 53)):
-            self.serve(kind, port)
+    def serve_many(self, **options):
+        """The servers of the healthy traffic; the options are of those on one port: web={...}, sql={...}, dns={...}."""
+        for name, kind, port in (("web", "http", 80), ("", "http", 8080), ("", "lines", 7000), ("sql", "sql", 5432),
+                                 ("dns", "dns", 53)):
+            self.serve(kind, port, **options.get(name, {}))
 
     def start(self, kind, *words, **options):
         """Starts a client of clients.py."""
@@ -154,8 +156,10 @@ class Lab:
 
     def rule(self, text, hook="forward"):
         """A rule of nftables on the router."""
-        commands = f"add table inet f\nadd chain inet f {hook} {{ type filter hook {hook} priority 0; }}\nadd rule inet f {hook} {text}\n"
-        subprocess.run(["ip", "netns", "exec", self.names["router"], "nft", "-f", "-"], input=commands, text=True, check=True)
+        commands = (f"add table inet f\nadd chain inet f {hook} {{ type filter hook {hook} priority 0; }}\n"
+                    f"add rule inet f {hook} {text}\n")
+        subprocess.run(["ip", "netns", "exec", self.names["router"], "nft", "-f", "-"], input=commands, text=True,
+                       check=True)
 
     def no_rules(self):
         """The router passes all again."""
@@ -172,7 +176,8 @@ class Lab:
         command = ["tcpdump", "-q", "-U", "-Z", "root", "-B", "8192", "-i", interface, "-w", self.pcap]
         command += ["-s", str(snap)] if snap else []
         # pylint: disable-next=consider-using-with
-        self.tcpdump = subprocess.Popen(["ip", "netns", "exec", self.names[end], *command, only], stderr=subprocess.PIPE, text=True)
+        self.tcpdump = subprocess.Popen(["ip", "netns", "exec", self.names[end], *command, only],
+                                        stderr=subprocess.PIPE, text=True)
         self.processes.append(self.tcpdump)
         while "listening on" not in self.tcpdump.stderr.readline():
             if self.tcpdump.poll() is not None:
@@ -188,7 +193,7 @@ class Lab:
 
 
 def offloads(interfaces):
-    """Segmentation and checksums are no business of the interface: ethtool -K INTERFACE tso off gso off gro off tx off."""
+    """Segmentation and checksums are no business of the interface: ethtool -K tso off gso off gro off tx off."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         for interface in interfaces:
             for command in (0x1F, 0x24, 0x2C, 0x17):  # ETHTOOL_STSO, SGSO, SGRO, STXCSUM

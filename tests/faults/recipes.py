@@ -112,6 +112,13 @@ def syn_acks_lost_client(lab):
     lab.client("requests", count=6, requests=1)
 
 
+def syn_acks_lost_router(lab):
+    lab.serve("http", 8000)
+    lab.path(DOWN + ",syn=1,nth=2")
+    lab.capture()
+    lab.client("requests", count=6, requests=1)
+
+
 def scan_refused(lab):
     lab.serve_many()
     lab.capture()
@@ -170,11 +177,7 @@ def slow_https(lab):
 
 
 def slow_table(lab):
-    lab.serve("sql", 5432, slow="orders,1.1")
-    lab.serve("http", 80)
-    lab.serve("http", 8080)
-    lab.serve("lines", 7000)
-    lab.serve("dns", 53)
+    lab.serve_many(sql={"slow": "orders,1.1"})
     lab.capture()
     lab.healthy()
     lab.client("sql", "orders", "items", "orders", count=3)
@@ -208,6 +211,12 @@ def slow_midstream(lab):
     lab.finish(client)
 
 
+def slow_evenly(lab):
+    lab.serve("http", 8000, delay=0.35)
+    lab.capture()
+    lab.client("requests", count=4, requests=8)
+
+
 def slow_split(lab):
     lab.serve("http", 8000, delay=0.7, split=1, body=4000)
     lab.capture()
@@ -236,24 +245,21 @@ def silent_server(lab):
 # --- requests that fail ---
 
 def http_500(lab):
-    lab.serve("http", 80, bad="bad.example,500")
-    lab.serve("http", 8080)
+    lab.serve_many(web={"bad": "bad.example,500"})
     lab.capture()
     lab.healthy()
     lab.client("requests", port=80, count=4, requests=2, host="bad.example")
 
 
 def http_502(lab):
-    lab.serve("http", 80, bad="bad.example,502")
-    lab.serve("http", 8080)
+    lab.serve_many(web={"bad": "bad.example,502"})
     lab.capture()
     lab.healthy()
     lab.client("requests", port=80, count=3, requests=3, host="bad.example")
 
 
 def http_404(lab):
-    lab.serve("http", 80, bad="old.example,404")
-    lab.serve("http", 8080)
+    lab.serve_many(web={"bad": "old.example,404"})
     lab.capture()
     lab.healthy()
     lab.client("requests", port=80, count=6, requests=2, host="old.example")
@@ -278,6 +284,15 @@ def dies(lab):
     lab.capture()
     lab.healthy()
     lab.client("download", count=3)
+
+
+def firewall_resets(lab):
+    lab.serve("http", 8000)
+    lab.capture()
+    client = lab.start("interrupted", count=3, pause=3)
+    lab.mark(client)
+    lab.rule("tcp dport 8000 reject with tcp reset")
+    lab.finish(client)
 
 
 def gives_up(lab):
@@ -343,30 +358,28 @@ def dns_slow(lab):
 
 
 def dns_slow_name(lab):
-    lab.serve("dns", 53, slow="slow.example,1.2")
-    lab.serve("http", 80)
-    lab.serve("http", 8080)
+    lab.serve_many(dns={"slow": "slow.example,1.2"})
     lab.capture()
     lab.healthy()
     lab.client("names", "www.example", "slow.example", count=3)
 
 
 def dns_no_name(lab):
-    lab.serve("dns", 53, bad="gone.example,3")
+    lab.serve_many(dns={"bad": "gone.example,3"})
     lab.capture()
     lab.healthy()
     lab.client("names", "gone.example", "www.example", count=5)
 
 
 def dns_fails(lab):
-    lab.serve("dns", 53, bad="broken.example,2")
+    lab.serve_many(dns={"bad": "broken.example,2"})
     lab.capture()
     lab.healthy()
     lab.client("names", "broken.example", "www.example", count=5)
 
 
 def dns_mute(lab):
-    lab.serve("dns", 53, mute="mute.example")
+    lab.serve_many(dns={"mute": "mute.example"})
     lab.capture()
     lab.healthy(8)
     lab.client("names", "www.example", "mute.example", count=3, patience=2)
@@ -495,11 +508,10 @@ def peer_vanishes(lab):
 def dead_at_close(lab):
     lab.serve("http", 8000)
     lab.capture()
-    client = lab.start("steady", requests=1, pause=3)
+    client = lab.start("closes", count=3, pause=8)
     lab.mark(client)
     lab.rule("tcp sport 8000 drop")
     lab.finish(client)
-    pause(8)
 
 
 def mtu_hole(lab):
@@ -516,6 +528,22 @@ def mtu_hole_up(lab):
     lab.rule("icmp type destination-unreachable drop", "output")
     lab.capture()
     lab.client("post", size=8000, count=2, patience=8)
+
+
+def mtu_hole6(lab):
+    lab.serve("large", 8000, size=100000)
+    lab.router_ip("link", "set", "cl", "mtu", "1300")
+    lab.rule("icmpv6 type packet-too-big drop", "output")
+    lab.capture("server", "eth0")
+    lab.client("download", patience=6, server=SERVER6)
+
+
+def mtu_hole_client(lab):
+    lab.serve("large", 8000, size=100000)
+    lab.router_ip("link", "set", "cl", "mtu", "1200")
+    lab.rule("icmp type destination-unreachable drop", "output")
+    lab.capture()
+    lab.client("download", patience=8)
 
 
 # --- other faults of the network, and of windows ---

@@ -104,7 +104,7 @@ def read_request(connection, data):
 
 
 def serve_http(connection, options):
-    """delay=S, body=BYTES, status=N, slow=/PATH,S, bad=HOST,STATUS, split=1 (two writes an answer), close=1 (after one)."""
+    """delay=S, body=BYTES, status=N, slow=/PATH,S, bad=HOST,STATUS, split=1 (two writes an answer), close=1."""
     rest = b""
     while request := read_request(connection, rest):
         path, host, rest = request
@@ -325,8 +325,9 @@ def run(serve, connection, options):
 
 def https_context():
     """A certificate that no client trusts."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "certificate.pem",
-                    "-days", "1", "-subj", "/CN=shop.example"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem",
+                    "-out", "certificate.pem", "-days", "1", "-subj", "/CN=shop.example"],
+                   check=True, stderr=subprocess.DEVNULL)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain("certificate.pem", "key.pem")
     return context

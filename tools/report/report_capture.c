@@ -187,7 +187,8 @@ report_note_missing(struct report_capture *capture, const struct report_event_at
 static void
 report_sent_control(struct report_capture *capture, const struct report_event_at *at, bool again)
 {
-	struct report_end_events *end = &report_ends_of(capture, at->firing)[at->firing->endpoint];
+	struct report_end_events *ends = report_ends_of(capture, at->firing), *end = &ends[at->firing->endpoint];
+	const struct report_end_events *peer = &ends[1 - at->firing->endpoint];
 	unsigned flags = at->segment->tcp.flags;
 
 	/* The RST of an end closes that end at once, a RST that is not its own does not. */
@@ -196,12 +197,15 @@ report_sent_control(struct report_capture *capture, const struct report_event_at
 	if ((flags & (TCP_FIN | TCP_RST)) != 0 && !again && end->finish_time == 0) {
 		end->finish_time = at->time;
 		end->finish_received = tcp_captured_bytes(at->peer);
+		end->finish_data_time = peer->data_time;
 		end->reset_first = (flags & TCP_RST) != 0;
 	}
 	if ((flags & TCP_SYN) != 0 && (flags & TCP_ACK) != 0 && at->self->state == TCP_STATE_SYN_RECEIVED &&
 	    end->syn_ack_packet == 0) {
 		end->syn_ack_packet = at->packet;
 		end->syn_ack_time = at->time;
+		end->echoes_first = (at->segment->tcp.options & TCP_OPTION_TIMESTAMPS) != 0 && peer->ticks_first_time != 0 &&
+				    at->segment->tcp.tsecr == peer->ticks_first;
 	}
 }
 
@@ -341,7 +345,8 @@ report_is_probe(const struct report_event_at *at)
 
 /* Timestamps: how far the clock of its peer has gone since the timestamp that a data segment echoes. */
 static void
-report_sent_ticks(struct report_end_events *self, const struct report_end_events *peer, const struct report_event_at *at)
+report_sent_ticks(struct report_end_events *self, const struct report_end_events *peer,
+		  const struct report_event_at *at)
 {
 	const struct tcp_layer *tcp = &at->segment->tcp;
 

@@ -104,9 +104,11 @@ report_find_mtu(struct report_finding *finding, const struct report_facts *facts
 	report_write(finding, "MTU black hole: on %" PRIu64 " connection%s with ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
 	if (report_is_lost_large(found.worst)) {
-		report_write(finding, " %u packets of the server did not arrive at the capture (their identifications are missing), "
-			     "only small ones did, until the client gave up; no ICMP error says that they are too big for the path.",
-			     found.worst->ends[REPORT_SERVER].events.idents_missing);
+		report_write(
+		    finding,
+		    " %u packets of the server did not arrive at the capture (their identifications are missing), "
+		    "only small ones did, until the client gave up; no ICMP error says that they are too big for the path.",
+		    found.worst->ends[REPORT_SERVER].events.idents_missing);
 		return;
 	}
 	report_write(finding, " large segments of the %s (%u bytes) never arrive and small ones do; %s",
@@ -139,9 +141,10 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 	finding->waited_us = found.sum;
 	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
 	rejection = &report_trouble(&worst->ends[worst->silence.end])->rejection;
-	report_write(finding, "The path died: %" PRIu64 " connection%s fell silent; the %s %s port %u answered none of %" PRIu64
-		     " %s in ", found.count, report_plural(found.count),
-		     worst->silence.end == REPORT_CLIENT ? "server" : "client",
+	report_write(finding,
+		     "The path died: %" PRIu64 " connection%s fell silent; the %s %s port %u answered none of %" PRIu64
+		     " %s in ",
+		     found.count, report_plural(found.count), worst->silence.end == REPORT_CLIENT ? "server" : "client",
 		     worst->ends[1 - worst->silence.end].address, worst->ends[1 - worst->silence.end].port,
 		     worst->silence.repeats, worst->silence.probes ? "keep-alive probes" : "retransmissions");
 	report_write_time(finding, worst->silence.us);
@@ -165,6 +168,28 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 #define PATIENCE_SPREAD_US   30000u
 #define PATIENCE_SPREAD_PART 32u
 
+/* An alert of TLS that the server closes, too, is no longer than this. */
+#define FAREWELL_BYTES 40u
+
+/* An answer goes on if its latest data has come so long before, us; what a server sends so soon after a request may be
+ * no answer: TLS sends tickets then. */
+#define GOES_ON_US 500000u
+#define PROMPT_US  100000u
+
+/* Whether an answer was under way when the client closed: none of it had come, or it went on.  A server that pushes messages
+ * has no answer under way. */
+static bool
+report_is_under_way(const struct report_record *record)
+{
+	const struct report_end_events *client = &record->ends[REPORT_CLIENT].events;
+	uint64_t data = client->finish_data_time, asked = client->finish_time - 1000 * record->patience_us;
+
+	if (record->abandoned)
+		return true;
+	return !report_pushes(record) && (client->finish_time <= data + 1000 * GOES_ON_US ||
+					  (record->patience_us != 0 && data <= asked + 1000 * PROMPT_US));
+}
+
 /* Whether a client closes, and resets the connection when more of an answer comes. */
 static bool
 report_is_cut_off(const struct report_record *record)
@@ -172,7 +197,8 @@ report_is_cut_off(const struct report_record *record)
 	bool waited = record->unanswered_us < 0 || record->unanswered_us >= REPORT_SLOW_ANSWER_US;
 
 	return waited && record->protocol == IPPROTO_TCP && record->closed_by == REPORT_CLIENT && record->cut &&
-	       record->reason == REPORT_RESET_CLIENT;
+	       record->reason == REPORT_RESET_CLIENT && report_is_under_way(record) &&
+	       record->ends[REPORT_SERVER].bytes > record->ends[REPORT_CLIENT].events.finish_received + FAREWELL_BYTES;
 }
 
 static bool
@@ -181,22 +207,31 @@ report_are_alike(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= PATIENCE_SPREAD_US + b / PATIENCE_SPREAD_PART;
 }
 
+void
+report_note_patience(struct report_service *service, const struct report_record *record)
+{
+	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US)
+		return;
+	if (report_is_cut_off(record))
+		service->cut_off_us = record->patience_us;
+	if (!record->abandoned || record->ends[REPORT_SERVER].bytes == 0)
+		return;
+	if (service->abandoned_us == 0)
+		service->abandoned_us = record->patience_us;
+	service->abandoned += report_are_alike(record->patience_us, service->abandoned_us);
+}
+
 /* Whether another client of the service gave up after the same time, or no client had an answer. */
 static bool
 report_gave_up_alike(const struct report_facts *facts, const struct report_record *record)
 {
-	for (size_t i = 0; i < facts->count; i++) {
-		const struct report_record *other = &facts->list[i];
+	const struct report_service *service = report_service_of(facts, record);
 
-		if (other == record || other->service != record->service || other->patience_us < PATIENCE_US)
-			continue;
-		if (report_is_cut_off(other) && !report_pushes(other) && (record->abandoned || report_are_alike(record->patience_us, other->patience_us)))
-			return true;
-		if (record->abandoned && other->abandoned && record->ends[REPORT_SERVER].bytes > 0 &&
-		    report_are_alike(record->patience_us, other->patience_us))
-			return true;
-	}
-	return false;
+	if (service->cut_off_us != 0 &&
+	    (record->abandoned || report_are_alike(record->patience_us, service->cut_off_us)))
+		return true;
+	return record->abandoned && record->ends[REPORT_SERVER].bytes > 0 && service->abandoned >= 2 &&
+	       report_are_alike(record->patience_us, service->abandoned_us);
 }
 
 bool
@@ -204,7 +239,7 @@ report_is_given_up(const struct report_facts *facts, const struct report_record 
 {
 	if (record->protocol != IPPROTO_TCP || record->patience_us < PATIENCE_US || report_is_mtu(record))
 		return false;
-	return (report_is_cut_off(record) && !(report_pushes(record) && !record->abandoned)) || report_gave_up_alike(facts, record);
+	return report_is_cut_off(record) || report_gave_up_alike(facts, record);
 }
 
 /* A request without any answer when an end closed, or the capture ended. */
@@ -212,8 +247,9 @@ static uint64_t
 report_measure_unanswered(const struct report_facts *facts, const struct report_record *record)
 {
 	return record->open_request.packet != 0 && record->ends[REPORT_SERVER].zero_windows == 0 &&
-			       !report_is_given_up(facts, record) ?
-		       1 + record->open_request.us : 0;
+		       !report_is_given_up(facts, record)
+		   ? 1 + record->open_request.us
+		   : 0;
 }
 
 void
@@ -247,7 +283,9 @@ report_measure_gave_up(const struct report_facts *facts, const struct report_rec
 {
 	if (report_is_given_up(facts, record))
 		return 1 + record->patience_us;
-	return report_is_cut_off(record) && !report_pushes(record) && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
+	return report_is_cut_off(record) && record->open_request.packet == 0
+		   ? 1 + record->duration_us
+		   : 0;
 }
 
 void
@@ -266,8 +304,9 @@ report_find_gave_up(struct report_finding *finding, const struct report_facts *f
 	report_write(finding, "The client gave up: %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " %s closed by the client %s, the longest after ", found.count == 1 ? "was" : "were",
-		     before == found.count ? "before any byte of the answer came" :
-		     before == 0 ? "in the middle of an answer" : "before or in the middle of an answer");
+		     before == found.count ? "before any byte of the answer came"
+		     : before == 0	   ? "in the middle of an answer"
+					   : "before or in the middle of an answer");
 	report_write_time(finding, found.max);
 	report_write(finding, ": its patience is shorter than the server needs.");
 }
@@ -275,7 +314,7 @@ report_find_gave_up(struct report_finding *finding, const struct report_facts *f
 /* ------------------------------------------------------------------------------------------------------------ resets */
 
 /* A connection without data for so long, us, is idle when its server closes it. */
-#define RESET_IDLE_US 500000u
+#define RESET_IDLE_US 700000u
 
 static bool
 report_is_reset(const struct report_record *record)
@@ -291,6 +330,15 @@ report_server_trip_ns(const struct report_record *record)
 	return record->rtt_us[REPORT_SERVER] > 0 ? 1000 * (uint64_t)record->rtt_us[REPORT_SERVER] : 0;
 }
 
+/* The RST has come another way than the other packets of its sender. */
+static bool
+report_is_foreign_reset(const struct report_record *record)
+{
+	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
+
+	return server->rst_ttl != 0 && server->ttl != 0 && server->rst_ttl != server->ttl;
+}
+
 /* A server that has closed an idle connection before it could receive the latest request, and answers that with a RST;
  * or that resets an idle connection, which its client cannot use any more. */
 static uint64_t
@@ -300,7 +348,7 @@ report_measure_idle_closed(const struct report_facts *facts, const struct report
 	const struct report_request_event *request = report_end_request(&record->ends[REPORT_CLIENT].events);
 
 	(void)facts;
-	if (!report_is_reset(record) || request->packet == 0 || record->waits.program[REPORT_CLIENT] < RESET_IDLE_US)
+	if (!report_is_reset(record) || report_is_foreign_reset(record) || request->packet == 0 || record->waits.program[REPORT_CLIENT] < RESET_IDLE_US)
 		return 0;
 	if (record->ends[REPORT_SERVER].bytes <= request->received)
 		return request->received > 0 && server->finish_time < request->time + report_server_trip_ns(record);
@@ -329,8 +377,11 @@ report_find_idle_closed(struct report_finding *finding, const struct report_fact
 	report_write(finding, " it closed after an idle time of ");
 	report_write_time(finding, found.worst->waits.program[REPORT_CLIENT]);
 	if (raced > 0)
-		report_write(finding, ", and %" PRIu64 " request%s that came just then or later got a RST in place of an answer; the "
-			     "client should keep connections for a shorter time than the server does.", raced, report_plural(raced));
+		report_write(finding,
+			     ", and %" PRIu64
+			     " request%s that came just then or later got a RST in place of an answer; the "
+			     "client should keep connections for a shorter time than the server does.",
+			     raced, report_plural(raced));
 	else
 		report_write(finding, " by a RST; a client that uses such a connection again gets an error.");
 }
@@ -342,15 +393,6 @@ report_measure_reset(const struct report_facts *facts, const struct report_recor
 	return report_is_reset(record) && report_measure_idle_closed(facts, record) == 0;
 }
 
-/* The RST has come another way than the other packets of its sender. */
-static bool
-report_is_foreign_reset(const struct report_record *record)
-{
-	const struct report_end_events *server = &record->ends[REPORT_SERVER].events;
-
-	return server->rst_ttl != 0 && server->ttl != 0 && server->rst_ttl != server->ttl;
-}
-
 void
 report_find_reset(struct report_finding *finding, const struct report_facts *facts)
 {
@@ -359,18 +401,21 @@ report_find_reset(struct report_finding *finding, const struct report_facts *fac
 
 	if (found.count == 0)
 		return;
-	began = found.worst->ends[REPORT_SERVER].bytes > report_end_request(&found.worst->ends[REPORT_CLIENT].events)->received;
+	began = found.worst->ends[REPORT_SERVER].bytes >
+		report_end_request(&found.worst->ends[REPORT_CLIENT].events)->received;
 	foreign = report_is_foreign_reset(found.worst);
 	finding->count = found.count;
 	finding->cost_us = found.count * REPORT_FAILURE_US;
 	if (foreign)
 		finding->side = "network";
-	report_write(finding, foreign ? "A firewall reset %" PRIu64 " connection%s to " : "The server reset %" PRIu64 " connection%s at ",
+	report_write(finding,
+		     foreign ? "A firewall reset %" PRIu64 " connection%s to "
+			     : "The server reset %" PRIu64 " connection%s at ",
 		     found.count, report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " %s: %s.", began ? "in the middle of an answer" : "instead of an answer",
-		     foreign ? "the RST has another TTL than the packets of the server" :
-			       "its program failed or closed without reading");
+		     foreign ? "the RST has another TTL than the packets of the server"
+			     : "its program failed or closed without reading");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- half-closed */
@@ -388,9 +433,10 @@ report_measure_half_closed(const struct report_facts *facts, const struct report
 	uint64_t us = peer->finish_time != 0 && until > peer->finish_time ? (until - peer->finish_time) / 1000 : 0;
 
 	return record->protocol == IPPROTO_TCP && us >= (open ? HALF_CLOSED_US : FORGOTTEN_US) && !record->cut &&
-			       !peer->reset_first && record->ends[end].segments > 1 && record->silence.packet == 0 &&
-			       record->open_request.packet == 0 && !(record->abandoned && record->patience_us >= PATIENCE_US) ?
-		       us : 0;
+		       !peer->reset_first && record->ends[end].segments > 1 && record->silence.packet == 0 &&
+		       record->open_request.packet == 0 && !(record->abandoned && record->patience_us >= PATIENCE_US)
+		   ? us
+		   : 0;
 }
 
 static uint64_t
@@ -406,7 +452,8 @@ report_measure_half_closed_client(const struct report_facts *facts, const struct
 }
 
 static void
-report_write_half_closed(struct report_finding *finding, const struct report_facts *facts, report_measure measure, bool server)
+report_write_half_closed(struct report_finding *finding, const struct report_facts *facts, report_measure measure,
+			 bool server)
 {
 	struct report_gathered found = report_gather(finding, facts, measure, REPORT_EVENTS);
 
@@ -414,8 +461,8 @@ report_write_half_closed(struct report_finding *finding, const struct report_fac
 		return;
 	finding->count = found.count;
 	finding->cost_us = found.count * REPORT_FAILURE_US;
-	report_write(finding, "The %s does not close: %" PRIu64 " connection%s to ", server ? "server" : "client", found.count,
-		     report_plural(found.count));
+	report_write(finding, "The %s does not close: %" PRIu64 " connection%s to ", server ? "server" : "client",
+		     found.count, report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " stay half-closed (CLOSE_WAIT at the %s) after the FIN of the %s, the longest for ",
 		     server ? "server" : "client", server ? "client" : "server");

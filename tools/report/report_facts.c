@@ -230,6 +230,9 @@ report_check_request(const struct report_capture *capture, struct report_record 
 	if (until - request->time < 1000ull * REPORT_SLOW_ANSWER_US &&
 	    (until != server->finish_time || record->ends[REPORT_SERVER].bytes > 0))
 		return;
+	/* Where the capture ends early nobody can tell. */
+	if (until != client->finish_time && until != server->finish_time && until - request->time < ANSWER_NS)
+		return;
 	record->open_request.packet = request->packet;
 	record->open_request.us = (until - request->time) / 1000;
 	record->open_request.end = until == server->finish_time ? REPORT_SERVER : REPORT_CLIENT;
@@ -319,6 +322,9 @@ report_check_handshake(struct report_record *record, const struct report_end_eve
 		record->delay_packet = lost ? syn_ack_again->packet : 0;
 	} else if (report_is_loss(syn_again, record->start, answered)) {
 		record->delay = syn_again->received > 0 ? REPORT_OLD_ANSWER : REPORT_LOST_SYN;
+		/* The server had the first SYN, so that its answer to that was lost before the capture. */
+		if (record->delay == REPORT_LOST_SYN && server->echoes_first)
+			record->delay = REPORT_LOST_SYN_ACK;
 		record->delay_packet = syn_again->packet;
 	}
 }

@@ -34,13 +34,17 @@ report_failure_place(struct report_failures *failures, const struct report_failu
 		struct report_failure *at = &failures->list[(slot + i) & (REPORT_FAILURES - 1)];
 
 		if (at->kind == REPORT_NO_FAILURE) {
-			*at = (struct report_failure){
-			    .kind = key->kind, .code = key->code, .server = key->server, .port = key->port,
-			    .group = key->group, .text = "", .name = ""};
+			*at = (struct report_failure){.kind = key->kind,
+						      .code = key->code,
+						      .server = key->server,
+						      .port = key->port,
+						      .group = key->group,
+						      .text = "",
+						      .name = ""};
 			return at;
 		}
-		if (at->kind == key->kind && at->code == key->code && at->server == key->server && at->port == key->port &&
-		    at->group == key->group)
+		if (at->kind == key->kind && at->code == key->code && at->server == key->server &&
+		    at->port == key->port && at->group == key->group)
 			return at;
 	}
 	failures->dropped++;
@@ -143,7 +147,8 @@ report_failures_take_dns(struct report_failures *failures, struct report_texts *
 
 	if (query && dns->dns_tries > 1)
 		return;
-	report_failure_count(failures, texts, of, query ? REPORT_DNS_QUERY : REPORT_DNS_ANY, 0, query ? dns->dns_qname : NULL);
+	report_failure_count(failures, texts, of, query ? REPORT_DNS_QUERY : REPORT_DNS_ANY, 0,
+			     query ? dns->dns_qname : NULL);
 	if (query)
 		return;
 	report_failure_count(failures, texts, of, REPORT_DNS_NAME, 0, dns->dns_qname);
@@ -184,7 +189,8 @@ report_failures_take_tls(struct report_failures *failures, struct report_texts *
 
 	if (tls->tls_alert_description == 0) /* close_notify */
 		return;
-	failure = report_failure_count(failures, texts, of, REPORT_TLS_ALERT, (uint32_t)tls->tls_alert_description, NULL);
+	failure =
+	    report_failure_count(failures, texts, of, REPORT_TLS_ALERT, (uint32_t)tls->tls_alert_description, NULL);
 	if (failure == NULL)
 		return;
 	report_failure_add_example(failure, of->ci_cid, packet);

@@ -22,10 +22,10 @@ enum report_failure_kind {
 	REPORT_HTTP_HOST,  /* of these, those with a name of the server */
 	REPORT_HTTP_4XX,
 	REPORT_HTTP_5XX,
-	REPORT_HTTP_SLOW,  /* answers that came late, by path */
-	REPORT_DNS_QUERY,  /* queries, each once, by name */
-	REPORT_DNS_ANY,	   /* answers */
-	REPORT_DNS_NAME,   /* of these, those for a name */
+	REPORT_HTTP_SLOW, /* answers that came late, by path */
+	REPORT_DNS_QUERY, /* queries, each once, by name */
+	REPORT_DNS_ANY,	  /* answers */
+	REPORT_DNS_NAME,  /* of these, those for a name */
 	REPORT_DNS_RCODE,
 	REPORT_DNS_SLOW,
 	REPORT_TLS_ALERT,
@@ -37,7 +37,8 @@ struct report_failure {
 	uint32_t code;	    /* status, RCODE, number of the alert, ICMP type << 8 | code */
 	const char *server; /* address; kept text */
 	uint16_t port;
-	const char *group; /* what failures are told apart by, besides: name of the server, path, name that was asked for; kept
+	const char
+	    *group; /* what failures are told apart by, besides: name of the server, path, name that was asked for; kept
 			    * text, hostile bytes; NULL: by nothing */
 	uint64_t count, sum_us, max_us; /* times: of answers that were slow */
 	const char *text; /* code in words */

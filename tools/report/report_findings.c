@@ -227,6 +227,7 @@ report_service_add(struct report_service *service, const struct report_record *r
 	service->bytes += client->bytes + server->bytes;
 	service->resent += client->resent + server->resent;
 	service->slow_answers += record->slow_answers;
+	report_note_patience(service, record);
 	if (record->server_min_us >= 0 && (uint64_t)record->server_min_us < service->server_min_us)
 		service->server_min_us = (uint64_t)record->server_min_us;
 	if (record->server_max_us > (int64_t)service->server_max_us)
@@ -283,6 +284,7 @@ report_services_find(struct report_facts *facts, struct report_record *list)
 	}
 	free(sorted);
 	report_services_find_dns(facts);
+	report_find_other_addresses(facts, list);
 	return true;
 }
 

@@ -48,7 +48,10 @@ struct report_service {
 	uint64_t exchanges, bytes, resent;
 	uint64_t slow_answers;
 	uint64_t server_min_us, server_max_us; /* shortest and longest time for an answer; UINT64_MAX and 0: none */
-	bool dns;		   /* queries of DNS go to it */
+	bool dns;			       /* queries of DNS go to it */
+	uint64_t cut_off_us;	   /* patience of a client that cut an answer off; 0: none did */
+	uint64_t abandoned_us;	   /* patience of the first client that closed before any byte of an answer; 0: none did */
+	uint64_t abandoned;	   /* how many had about that patience */
 	struct report_waits waits; /* sums */
 };
 
@@ -124,6 +127,12 @@ bool report_is_mtu(const struct report_record *record);
 
 /* Whether the server of a record sends messages for which nothing was asked. */
 bool report_pushes(const struct report_record *record);
+
+/* Adds to its service for how long the client of a record waited until it gave up. */
+void report_note_patience(struct report_service *service, const struct report_record *record);
+
+/* Sets in the records of queries without an answer which other address has answered them. */
+void report_find_other_addresses(const struct report_facts *facts, struct report_record *list);
 
 /* Whether a client gave up before the answer to its latest request was complete. */
 bool report_is_given_up(const struct report_facts *facts, const struct report_record *record);

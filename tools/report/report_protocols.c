@@ -2,6 +2,7 @@
 /* Findings about failures that protocols tell: status codes, alerts, queries without answer. */
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 
 #include "tools/report/report_findings.h"
 
@@ -113,8 +114,10 @@ report_write_http(struct report_finding *finding, const struct report_facts *fac
 
 	report_set_told(finding, facts, told, each_us);
 	finding->of = report_total(facts, host ? REPORT_HTTP_HOST : REPORT_HTTP_ANY, most);
-	report_write(finding, "HTTP %s: %" PRIu64 " of %" PRIu64 " answers of %s port %u%s%s were errors, for example for %s.", most->text,
-		     told->count, finding->of, most->server, most->port, host ? " for " : "", host ? most->group : "", most->name);
+	report_write(finding,
+		     "HTTP %s: %" PRIu64 " of %" PRIu64 " answers of %s port %u%s%s were errors, for example for %s.",
+		     most->text, told->count, finding->of, most->server, most->port, host ? " for " : "",
+		     host ? most->group : "", most->name);
 }
 
 void
@@ -184,44 +187,90 @@ report_find_dns_rcode(struct report_finding *finding, const struct report_facts 
 	report_set_told(finding, facts, &told, REPORT_FAILURE_US / 2);
 	if (told.most->code != 3)
 		finding->side = "server";
-	report_write(finding, "DNS %s: %" PRIu64 " of %" PRIu64 " answers of the DNS server %s %s %s%s.", told.most->text, told.count,
-		     finding->of, told.most->server, name ? "for" : "say so, for example for", told.most->name,
-		     name ? told.most->code == 3 ? " say that this name does not exist" : " say so" :
-			    told.most->code == 3 ? "; these names do not exist" : "");
+	report_write(finding, "DNS %s: %" PRIu64 " of %" PRIu64 " answers of the DNS server %s %s %s%s.",
+		     told.most->text, told.count, finding->of, told.most->server,
+		     name ? "for" : "say so, for example for", told.most->name,
+		     name		    ? told.most->code == 3 ? " say that this name does not exist" : " say so"
+		     : told.most->code == 3 ? "; these names do not exist"
+					    : "");
 }
 
 /* ------------------------------------------------------------------------------------------ DNS from another address */
 
-static bool
-report_is_from(const struct report_end *end, const struct report_end *client)
+/* Datagrams that come to a port of a client. */
+struct report_arrival {
+	const struct report_end *to, *from;
+};
+
+/* Senders of datagrams to one port that are looked at. */
+#define SENDERS_TRIED 16u
+
+static int
+report_arrival_compare(const void *a, const void *b)
 {
-	return end->address == client->address && end->port == client->port;
+	const struct report_end *x = ((const struct report_arrival *)a)->to, *y = ((const struct report_arrival *)b)->to;
+
+	if (x->address != y->address)
+		return (uintptr_t)x->address < (uintptr_t)y->address ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
 }
 
-/* The address that answers the queries of a record in place of the one that was asked: datagrams come to the same port of
- * the client from the same port of another address; NULL if there is none. */
-static const char *
-report_other_address(const struct report_facts *facts, const struct report_record *record)
+/* The first of the arrivals that is not before a port. */
+static size_t
+report_first_arrival(const struct report_arrival *arrivals, size_t count, const struct report_arrival *key)
 {
-	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
+	size_t low = 0;
 
-	if (record->protocol != IPPROTO_UDP || server->segments != 0 || !report_service_of(facts, record)->dns)
-		return NULL;
-	for (size_t i = 0; i < facts->count; i++) {
-		const struct report_record *other = &facts->list[i];
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
 
-		for (unsigned e = 0; other->protocol == IPPROTO_UDP && e < REPORT_ENDS; e++)
-			if (report_is_from(&other->ends[e], client) && other->ends[1 - e].port == server->port &&
-			    other->ends[1 - e].address != server->address && other->ends[1 - e].segments != 0)
-				return other->ends[1 - e].address;
+		if (report_arrival_compare(&arrivals[middle], key) < 0)
+			low = middle + 1;
+		else
+			count = middle;
 	}
-	return NULL;
+	return low;
+}
+
+static bool
+report_is_open_query(const struct report_facts *facts, const struct report_record *record)
+{
+	return record->protocol == IPPROTO_UDP && record->ends[REPORT_SERVER].segments == 0 &&
+	       report_service_of(facts, record)->dns;
+}
+
+/* Datagrams that come to the port of a client from the same port of another address answer its queries. */
+void
+report_find_other_addresses(const struct report_facts *facts, struct report_record *list)
+{
+	struct report_arrival *arrivals = calloc(2 * facts->count + 1, sizeof(*arrivals));
+	size_t count = 0;
+
+	for (size_t i = 0; arrivals != NULL && i < facts->count; i++)
+		for (unsigned e = 0; list[i].protocol == IPPROTO_UDP && e < REPORT_ENDS; e++)
+			if (list[i].ends[1 - e].segments != 0)
+				arrivals[count++] = (struct report_arrival){&list[i].ends[e], &list[i].ends[1 - e]};
+	if (count > 0)
+		qsort(arrivals, count, sizeof(*arrivals), report_arrival_compare);
+	for (size_t i = 0; count > 0 && i < facts->count; i++) {
+		struct report_arrival key = {.to = &list[i].ends[REPORT_CLIENT]};
+		const struct report_end *server = &list[i].ends[REPORT_SERVER];
+
+		if (!report_is_open_query(facts, &list[i]))
+			continue;
+		for (size_t at = report_first_arrival(arrivals, count, &key), end = at + SENDERS_TRIED;
+		     at < count && at < end && report_arrival_compare(&arrivals[at], &key) == 0; at++)
+			if (arrivals[at].from->port == server->port && arrivals[at].from->address != server->address)
+				list[i].answered_by = arrivals[at].from->address;
+	}
+	free(arrivals);
 }
 
 static uint64_t
 report_measure_other_address(const struct report_facts *facts, const struct report_record *record)
 {
-	return report_other_address(facts, record) != NULL;
+	(void)facts;
+	return record->answered_by != NULL;
 }
 
 void
@@ -233,27 +282,35 @@ report_find_dns_other_address(struct report_finding *finding, const struct repor
 		return;
 	finding->count = found.count;
 	finding->cost_us = 2 * found.count * REPORT_FAILURE_US;
-	report_write(finding, "DNS answers come from another address: %" PRIu64 " quer%s to ", found.count, found.count == 1 ? "y" : "ies");
+	report_write(finding, "DNS answers come from another address: %" PRIu64 " quer%s to ", found.count,
+		     found.count == 1 ? "y" : "ies");
 	report_write_where(finding, &found);
-	report_write(finding, " %s answered by %s, and clients do not take such answers; the DNS server has several addresses, and "
-		     "answers from another one than was asked.", found.count == 1 ? "was" : "were",
-		     report_other_address(facts, found.worst));
+	report_write(
+	    finding,
+	    " %s answered by %s, and clients do not take such answers; the DNS server has several addresses, and "
+	    "answers from another one than was asked.",
+	    found.count == 1 ? "was" : "were", found.worst->answered_by);
 }
 
-/* The name that was asked for without an answer most often; NULL if each had some. */
+/* The name that was asked for without an answer most often, NULL if each had some; how many queries were for names that
+ * have no answer at all, without those for which one query was sent. */
 static const char *
-report_mute_name(const struct report_facts *facts)
+report_mute_name(const struct report_facts *facts, uint64_t *queries)
 {
 	const char *name = NULL;
 	uint64_t most = 0;
+
+	*queries = 0;
 
 	for (size_t i = 0; i < REPORT_FAILURES; i++) {
 		const struct report_failure *asked = &facts->capture->failures.list[i];
 		uint64_t answered;
 
-		if (asked->kind != REPORT_DNS_QUERY || asked->count <= most)
+		if (asked->kind != REPORT_DNS_QUERY)
 			continue;
 		answered = report_total(facts, REPORT_DNS_NAME, asked);
+		if (answered == 0 && asked->count > 1)
+			*queries += asked->count;
 		if (asked->count > answered + most) {
 			most = asked->count - answered;
 			name = asked->group;
@@ -295,16 +352,19 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 	const struct report_unanswered *dns = &facts->capture->dns;
 	struct report_told asked = report_sum_failures(facts, REPORT_DNS_QUERY, NULL);
 	struct report_told answered = report_sum_failures(facts, REPORT_DNS_ANY, NULL);
-	uint64_t cid = dns->first[0].cid, count = dns->count, elsewhere = 0, rejected = report_rejected_queries(facts);
+	uint64_t cid = dns->first[0].cid, count = dns->count, elsewhere = 0, rejected = report_rejected_queries(facts), mute;
+	const char *name = report_mute_name(facts, &mute);
 
 	for (size_t i = 0; count != 0 && i < facts->count; i++)
-		elsewhere += report_other_address(facts, &facts->list[i]) != NULL;
+		elsewhere += facts->list[i].answered_by != NULL;
 	if (count <= elsewhere || count <= rejected)
 		return;
 	count -= rejected;
-	/* A server that answers nothing at all does not answer the last queries, either. */
+	/* A server that answers nothing at all, or nothing for a name, does not answer the last queries, either. */
 	if (answered.count == 0 && asked.count > count)
 		count = asked.count;
+	if (mute > count)
+		count = mute;
 	finding->count = count;
 	finding->cost_us = count * REPORT_FAILURE_US;
 	finding->harmless = report_lacks_answers(facts);
@@ -325,8 +385,8 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 			report_write_server(finding, &facts->list[i]);
 			break;
 		}
-	if (report_mute_name(facts) != NULL)
-		report_write(finding, ", for example for %s", report_mute_name(facts));
+	if (name != NULL)
+		report_write(finding, ", for example for %s", name);
 	report_write(finding, "%s.", finding->harmless ? ", perhaps because the capture has one direction only, as of TCP" : "");
 }
 
@@ -337,8 +397,8 @@ report_is_of_query(const struct report_facts *facts, const struct report_failure
 	for (size_t i = 0; i < facts->count; i++) {
 		const struct report_end *client = &facts->list[i].ends[REPORT_CLIENT];
 
-		if (facts->list[i].protocol == IPPROTO_UDP && client->address == failure->server && client->port == failure->port &&
-		    report_other_address(facts, &facts->list[i]) != NULL)
+		if (facts->list[i].protocol == IPPROTO_UDP && client->address == failure->server &&
+		    client->port == failure->port && facts->list[i].answered_by != NULL)
 			return false;
 	}
 	return true;

@@ -89,17 +89,20 @@ struct report_end_trouble {
 struct report_end_events {
 	uint64_t finish_time;	 /* its first FIN or RST; 0 none */
 	uint64_t finish_received; /* bytes that its peer had sent by then */
-	bool reset_first;	 /* it was a RST */
+	uint64_t finish_data_time; /* the latest data of its peer before; 0 none */
+	bool reset_first;	  /* it was a RST */
 	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
 	uint64_t syn_ack_time;
+	bool echoes_first; /* that SYN-ACK echoes the timestamp of the first SYN */
 	uint64_t opened_packet; /* REPORT_OPENED; 0 none */
 	uint64_t data_packet;	/* its latest segment with new payload */
 	uint64_t data_time;	/* its time; 0 none */
-	uint64_t acked_time;	/* when its peer acknowledged that, by a segment without payload; 0 it did not, or otherwise */
-	bool data_small;	/* it is shorter than the segments of the connection, and was all that was outstanding */
-	uint32_t window_max;	/* largest window that it has advertised, scaled */
-	uint32_t ticks;		/* its latest timestamp (RFC 7323), if `ticks_time` is not 0 */
-	uint32_t ticks_first;	/* its first one */
+	uint64_t
+	    acked_time;	 /* when its peer acknowledged that, by a segment without payload; 0 it did not, or otherwise */
+	bool data_small; /* it is shorter than the segments of the connection, and was all that was outstanding */
+	uint32_t window_max;		       /* largest window that it has advertised, scaled */
+	uint32_t ticks;			       /* its latest timestamp (RFC 7323), if `ticks_time` is not 0 */
+	uint32_t ticks_first;		       /* its first one */
 	uint64_t ticks_first_time, ticks_time; /* their times */
 	uint64_t lag_ticks;	/* sum over its data segments: ticks of its peer since the one that they echo */
 	uint32_t lags;		/* number of these */
@@ -283,12 +286,13 @@ struct report_record {
 	enum report_delay delay; /* what its handshake waited for longest */
 	uint64_t delay_packet;	 /* the segment after that; 0 unknown, or the ACK of the client */
 	struct report_open_request open_request;
-	uint64_t patience_us;  /* from the latest request to the FIN or RST of a client that closes first; 0 unknown */
-	bool abandoned;	       /* no data of the server came between */
+	uint64_t patience_us; /* from the latest request to the FIN or RST of a client that closes first; 0 unknown */
+	bool abandoned;	      /* no data of the server came between */
 	struct report_silence silence;
 	struct report_rejection rejection; /* the one that has ended the attempt, or `rejected`: the first one */
 	enum report_reason reason;
 	const char *name; /* JSON */
+	const char *answered_by; /* address that answers the queries of DNS in place of the server; NULL: none does */
 };
 
 struct connrec;

@@ -15,8 +15,9 @@
 
 /* Answers that take long, all of them equally long, to a client that asks again at once: long polls, which wait for an
  * event or the end of their time. */
-#define POLL_MIN_US 1900000u
+#define POLL_MIN_US   1900000u
 #define POLL_ANSWERS 3u
+#define POLL_AGAIN_US 100000u
 #define POLL_BYTES 1000u
 
 /* A round trip of this length, us, is a distance. */
@@ -46,7 +47,7 @@ report_is_long_poll(const struct report_facts *facts, const struct report_record
 
 	return service->exchanges >= POLL_ANSWERS && service->slow_answers == service->exchanges &&
 	       service->server_min_us >= POLL_MIN_US && spread <= service->server_max_us / 20 &&
-	       service->waits.program[REPORT_CLIENT] <= 20000 * service->exchanges &&
+	       service->waits.program[REPORT_CLIENT] <= POLL_AGAIN_US * service->exchanges &&
 	       service->bytes <= 2 * POLL_BYTES * service->exchanges;
 }
 
@@ -113,8 +114,10 @@ report_measure_slow_server(const struct report_facts *facts, const struct report
 		return report_found_us(record) >= REPORT_SLOW_ANSWER_US ? (uint64_t)report_found_us(record) : 0;
 	if (record->greeting_us != 0 && record->slow_answers == 0)
 		return record->greeting_us;
-	return slow && !report_service_of(facts, record)->dns && !report_is_long_poll(facts, record) && !report_pushes(record) ?
-		       record->waits.program[REPORT_SERVER] : 0;
+	return slow && !report_service_of(facts, record)->dns && !report_is_long_poll(facts, record) &&
+		       !report_pushes(record)
+		   ? record->waits.program[REPORT_SERVER]
+		   : 0;
 }
 
 /* The path of HTTP at the server of a record that was answered late most often; NULL if there is none. */
@@ -127,8 +130,8 @@ report_slow_path(const struct report_facts *facts, const struct report_record *r
 	for (size_t i = 0; i < REPORT_FAILURES; i++) {
 		const struct report_failure *failure = &facts->capture->failures.list[i];
 
-		if (failure->kind == REPORT_HTTP_SLOW && failure->server == server->address && failure->port == server->port &&
-		    (most == NULL || failure->count > most->count))
+		if (failure->kind == REPORT_HTTP_SLOW && failure->server == server->address &&
+		    failure->port == server->port && (most == NULL || failure->count > most->count))
 			most = failure;
 	}
 	return most != NULL ? most->group : NULL;
@@ -150,7 +153,7 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 		if (report_measure_slow_server(facts, record) == 0)
 			continue;
 		if (report_is_slow_in_the_mean(facts, record)) {
-			limit_us = SLOW_MEAN_US / 2;
+			limit_us = report_service_of(facts, record)->server_min_us;
 			slow += record->exchanges;
 		} else {
 			slow += record->slow_answers != 0 ? record->slow_answers : 1;
@@ -172,11 +175,11 @@ report_find_slow_server(struct report_finding *finding, const struct report_fact
 	report_write_where(finding, &found);
 	report_write(finding, ", which took ");
 	report_write_time(finding, limit_us);
-	report_write(finding, " or more for %" PRIu64 " of %" PRIu64 " answer%s on %" PRIu64 " connection%s, at most ", slow, finding->of, report_plural(finding->of), found.count,
-		     report_plural(found.count));
+	report_write(finding, " or more for %" PRIu64 " of %" PRIu64 " answer%s on %" PRIu64 " connection%s, at most ",
+		     slow, finding->of, report_plural(finding->of), found.count, report_plural(found.count));
 	report_write_time(finding, longest);
 	path = report_slow_path(facts, found.worst);
-	if (path != NULL)
+	if (path != NULL && slow < finding->of)
 		report_write(finding, "; most of them for %s", path);
 	report_write(finding, ".");
 }
@@ -298,8 +301,8 @@ report_late_packets(const struct report_record *record, unsigned end)
 
 	if (!report_is_tcp(record))
 		return 0;
-	if (report_came_twice(record, end) && peer->idents_next >= 4 && peer->idents_missing == 0 && peer->idents_odd == 0 &&
-	    record->resent_timeout == 0 && report_resent_data(record, end) > late)
+	if (report_came_twice(record, end) && peer->idents_next >= 4 && peer->idents_missing == 0 &&
+	    peer->idents_odd == 0 && record->resent_timeout == 0 && report_resent_data(record, end) > late)
 		late = report_resent_data(record, end);
 	return late;
 }
@@ -368,8 +371,9 @@ report_measure_lost(const struct report_record *record, unsigned end)
 
 	if (us < WAIT_MIN_US && report_trouble(&record->ends[end])->too_big_packet != 0)
 		return 0; /* routers drop what is too big, and the sender heeds that */
-	if (lost == 0 || report_is_reordered(record, end) || report_is_reordered(record, 1 - end) || record->ends[1 - end].segments == 0 || record->silence.packet != 0 || report_is_mtu(record) || report_loses_acks(record, end) ||
-	    report_is_policed(record, end) || (us < WAIT_MIN_US && !much))
+	if (lost == 0 || report_is_reordered(record, end) || report_is_reordered(record, 1 - end) ||
+	    record->ends[1 - end].segments == 0 || record->silence.packet != 0 || report_is_mtu(record) ||
+	    report_loses_acks(record, end) || report_is_policed(record, end) || (us < WAIT_MIN_US && !much))
 		return 0;
 	return us + lost * 1000;
 }
@@ -537,12 +541,14 @@ report_find_reordered(struct report_finding *finding, const struct report_facts 
 	}
 	finding->count = found.count;
 	finding->cost_us = finding->waited_us = found.sum;
-	report_write(finding, "Reordering toward the %s: on %" PRIu64 " connection%s with ", e == REPORT_SERVER ? "client" : "server",
-		     found.count, report_plural(found.count));
+	report_write(finding, "Reordering toward the %s: on %" PRIu64 " connection%s with ",
+		     e == REPORT_SERVER ? "client" : "server", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " %" PRIu64 " of %" PRIu64 " packets of the %s arrived out of order, overtaken by later ones; nothing "
-		     "was lost, but senders take it for loss and send again.", late, segments,
-		     e == REPORT_SERVER ? "server" : "client");
+	report_write(finding,
+		     " %" PRIu64 " of %" PRIu64
+		     " packets of the %s arrived out of order, overtaken by later ones; nothing "
+		     "was lost, but senders take it for loss and send again.",
+		     late, segments, e == REPORT_SERVER ? "server" : "client");
 }
 
 /* Packets of an end that its peer got twice although they were sent once. */
@@ -575,7 +581,9 @@ report_find_doubled(struct report_finding *finding, const struct report_facts *f
 	report_write(finding, "The network duplicates packets toward the %s: on %" PRIu64 " connection%s with ",
 		     server ? "client" : "server", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " the %s says of %" PRIu64 " segments that it got them twice (D-SACK), though they were sent once.",
+	report_write(finding,
+		     " the %s says of %" PRIu64
+		     " segments that it got them twice (D-SACK), though they were sent once.",
 		     server ? "client" : "server", found.sum / 1000);
 }
 
@@ -649,7 +657,9 @@ report_find_queue(struct report_finding *finding, const struct report_facts *fac
 	report_write_time(finding, report_queue_us(found.worst, e));
 	report_write(finding, " under load, from ");
 	report_write_time(finding, (uint64_t)report_round_trip(found.worst));
-	report_write(finding, "; about %" PRIu64 " kB/s pass, and what exceeds that waits in the queue of a shaper or of a slow link.",
+	report_write(finding,
+		     "; about %" PRIu64
+		     " kB/s pass, and what exceeds that waits in the queue of a shaper or of a slow link.",
 		     rate);
 }
 
@@ -663,7 +673,8 @@ report_small_window_us(const struct report_record *record, unsigned end)
 	uint64_t window = record->ends[end].events.window_max;
 
 	if (!report_is_tcp(record) || !record->opened || window == 0 || bytes < 4 * window || us < 500000 ||
-	    report_round_trip(record) < 10000 || record->ends[end].zero_windows != 0 || report_is_queued(record, 1 - end) ||
+	    report_round_trip(record) < 10000 || record->ends[end].zero_windows != 0 ||
+	    report_is_queued(record, 1 - end) ||
 	    report_resent_data(record, 1 - end) > record->ends[1 - end].segments / 100)
 		return 0;
 	return bytes * (uint64_t)report_round_trip(record) / us >= window / 2 ? us : 0;
@@ -690,19 +701,22 @@ report_find_small_window(struct report_finding *finding, const struct report_fac
 	finding->side = unscaled ? "network" : client ? "client" : "server";
 	finding->count = found.count;
 	finding->cost_us = finding->waited_us = found.sum;
-	report_write(finding, "The window is too small for the distance: on %" PRIu64 " connection%s with ", found.count,
-		     report_plural(found.count));
+	report_write(finding, "The window is too small for the distance: on %" PRIu64 " connection%s with ",
+		     found.count, report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " the receive window of the %s is at most %u bytes, and a round trip takes ",
-		     client ? "client" : "server", worst->ends[client ? REPORT_CLIENT : REPORT_SERVER].events.window_max);
+		     client ? "client" : "server",
+		     worst->ends[client ? REPORT_CLIENT : REPORT_SERVER].events.window_max);
 	report_write_time(finding, (uint64_t)report_round_trip(worst));
 	report_write(finding, ", so that transfers took ");
 	report_write_time(finding, found.sum);
-	report_write(finding, "%s.", !unscaled ? "; its buffer is small" :
-		     worst->ends[REPORT_CLIENT].scales ? "; the SYN,ACK has no window scaling: the server does not know it, or a "
-							 "firewall has removed the option" :
-							 "; the SYN has no window scaling: the client does not know it, or a firewall "
-							 "has removed the option");
+	report_write(finding, "%s.",
+		     !unscaled ? "; its buffer is small"
+		     : worst->ends[REPORT_CLIENT].scales
+			 ? "; the SYN,ACK has no window scaling: the server does not know it, or a "
+			   "firewall has removed the option"
+			 : "; the SYN has no window scaling: the client does not know it, or a firewall "
+			   "has removed the option");
 }
 
 /* Small segments that an end held back for late ACKs: not what the distance explains. */
@@ -712,7 +726,8 @@ report_held_us(const struct report_record *record, unsigned end)
 	const struct report_end_trouble *trouble = report_trouble(&record->ends[end]);
 	uint64_t trips = trouble->held * (uint64_t)report_round_trip(record);
 
-	return report_is_tcp(record) && trouble->held >= 3 && trouble->held_us > 2 * trips ? trouble->held_us - trips : 0;
+	return report_is_tcp(record) && trouble->held >= 3 && trouble->held_us > 2 * trips ? trouble->held_us - trips
+											   : 0;
 }
 
 static uint64_t
@@ -747,8 +762,10 @@ report_find_held(struct report_finding *finding, const struct report_facts *fact
 	report_write(finding, "Nagle's algorithm meets delayed ACKs: on %" PRIu64 " connection%s with ", found.count,
 		     report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " the %s held back data %" PRIu64 " times until the %s acknowledged the small segment before, about ", sender,
-		     held, receiver);
+	report_write(finding,
+		     " the %s held back data %" PRIu64
+		     " times until the %s acknowledged the small segment before, about ",
+		     sender, held, receiver);
 	report_write_time(finding, found.sum / held);
 	report_write(finding, " late, ");
 	report_write_time(finding, found.sum);
@@ -821,8 +838,11 @@ report_measure_sender(const struct report_record *record, unsigned end)
 {
 	uint64_t us = record->waits.sending[end], sent = us + record->waits.network;
 
-	return report_is_tcp(record) && us >= 1000000 && !report_is_queued(record, end) && record->ends[end].bytes >= SLOW_SENDER_BYTES &&
-	       record->ends[end].bytes * 1000000 / sent < SLOW_SENDER_RATE ? us : 0;
+	return report_is_tcp(record) && us >= 1000000 && !report_is_queued(record, end) &&
+		       record->ends[end].bytes >= SLOW_SENDER_BYTES &&
+		       record->ends[end].bytes * 1000000 / sent < SLOW_SENDER_RATE
+		   ? us
+		   : 0;
 }
 
 static uint64_t
