@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_tree.h"
 
 static void

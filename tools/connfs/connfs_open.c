@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
+#include "tools/connfs/connfs_tree.h"
 #include "tools/history/history.h"
 #include "tools/write_client.h"
 
