@@ -58,6 +58,11 @@ uint64_t log_dropped(void);
 #define log_notice(...) log_at_site(LEVEL_NOTICE, __VA_ARGS__)
 
 /* Logs that, and returns false. */
-bool log_out_of_memory(void);
+static inline bool
+log_out_of_memory(void)
+{
+	log_error("out of memory");
+	return false;
+}
 
 #endif

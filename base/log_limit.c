@@ -109,10 +109,3 @@ log_limit_disable(void)
 	log_limit_report_sites(true);
 	limiting = false;
 }
-
-bool
-log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}

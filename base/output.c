@@ -95,24 +95,6 @@ output_write(int fd, const void *from, size_t size)
 	return write(fd, from, size);
 }
 
-bool
-output_write_all(int fd, const void *from, size_t size)
-{
-	const char *at = from;
-
-	while (size > 0) {
-		ssize_t done = write(fd, at, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return false;
-		at += done;
-		size -= (size_t)done;
-	}
-	return true;
-}
-
 size_t
 output_write_within(int fd, const char *from, size_t size, int ms)
 {

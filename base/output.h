@@ -24,9 +24,6 @@ int output_fd(enum output_stream stream);
 /* As write(2) to output_fd(), without blocking: fewer bytes, or -1 with EAGAIN. */
 ssize_t output_write(int fd, const void *from, size_t size);
 
-/* Writes all to a descriptor that blocks.  False with errno. */
-bool output_write_all(int fd, const void *from, size_t size);
-
 /* Writes all, waiting at most `ms` in total.  Returns the number of bytes written. */
 size_t output_write_within(int fd, const char *from, size_t size, int ms);
 

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "base/output.h"
+#include "base/output_file.h"
 #include "base/output_path.h"
 #include "base/units.h"
 #include "tools/control_client.h"

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "base/output_file.h"
 #include "formulas/match/filter_text.h"
 #include "tools/control_client.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "base/output_file.h"
 
 void
 spool_open(struct spool *spool, int fd, size_t memory)
