@@ -288,7 +288,7 @@ if have python3; then
 	"$netobsd" -r "$tmp/many.pcap" --records="$tmp/dir/many" --records-fields=end,uid 2>"$tmp/err"
 	is "more connections than fit in the memory for sorting" "$? $(wc -l <"$tmp/dir/many" | tr -d ' ')" "0 220000"
 	check "are sorted" sort -c "$tmp/dir/many"
-	is "none is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 220000
+	is "no record is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 220000
 	is "and the temporary file is gone" "$(files)" "a.jsonl many "
 
 	# The reader of --print ends the replay.
