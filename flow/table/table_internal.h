@@ -107,30 +107,6 @@ flow_home_slots_for(uint32_t flows)
 	return flows + flows / 3 + 1;
 }
 
-/* Packet time at which the connection is reported as open next, UINT64_MAX never; records are kept and the interval is
- * set. */
-static inline uint64_t
-record_next_active(const struct flow_table *table, flow_index index)
-{
-	const struct flow_record *record = &table->records.entries[index];
-	uint64_t age;
-
-	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != RECORD_BEGUN ||
-	    record->active_count == RECORD_ACTIVE_MAX ||
-	    __builtin_mul_overflow(table->records.active_interval_ns, record->active_count + 1ull, &age))
-		return UINT64_MAX;
-	return deadline_add(table->cold[index].first_seen, age);
-}
-
-/* When the connection is reported as open next, UINT64_MAX never. */
-static inline uint64_t
-wheel_active_time(const struct flow_table *table, flow_index index)
-{
-	if (__builtin_expect(table->records.active_interval_ns == 0 || table->records.entries == NULL, 1))
-		return UINT64_MAX;
-	return record_next_active(table, index);
-}
-
 /* slots.c: doubles the number of home slots.  Moves all entries to the end of the new range, in order, and then each to
  * its slot, which is never behind its source.  Takes a few milliseconds with a million flows. */
 void slots_grow(struct flow_table *table);
@@ -150,6 +126,9 @@ void wheel_remove(struct flow_table *table, flow_index index);
 /* timer_wheel.c: the time at which open connections are reported has changed: of one flow, of all. */
 void wheel_requeue(struct flow_table *table, flow_index index);
 void wheel_requeue_all(struct flow_table *table);
+
+/* timer_wheel.c: when the connection is reported as open next, UINT64_MAX never. */
+uint64_t wheel_active_time(const struct flow_table *table, flow_index index);
 
 /* timer_wheel.c: packet time at which the present tick began; never after a timer that runs. */
 uint64_t wheel_time(const struct flow_table *table);

@@ -26,11 +26,39 @@
  * attackers. */
 #define DUE_SEARCH_MAX 32
 
+/* When the connection is reported as open next; records are kept and the interval is set. */
+static __attribute__((noinline, cold)) uint64_t
+wheel_next_active(const struct flow_table *table, flow_index index)
+{
+	const struct flow_record *record = &table->records.entries[index];
+	uint64_t age;
+
+	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != RECORD_BEGUN ||
+	    record->active_count == RECORD_ACTIVE_MAX ||
+	    __builtin_mul_overflow(table->records.active_interval_ns, record->active_count + 1ull, &age))
+		return UINT64_MAX;
+	return deadline_add(table->cold[index].first_seen, age);
+}
+
+static inline uint64_t
+wheel_active_deadline(const struct flow_table *table, flow_index index)
+{
+	if (__builtin_expect(table->records.active_interval_ns == 0 || table->records.entries == NULL, 1))
+		return UINT64_MAX;
+	return wheel_next_active(table, index);
+}
+
+uint64_t
+wheel_active_time(const struct flow_table *table, flow_index index)
+{
+	return wheel_active_deadline(table, index);
+}
+
 /* When the wheel must examine the flow. */
 static inline uint64_t
 wheel_deadline(const struct flow_table *table, flow_index index)
 {
-	uint64_t deadline = table->hot[index].deadline, active = wheel_active_time(table, index);
+	uint64_t deadline = table->hot[index].deadline, active = wheel_active_deadline(table, index);
 
 	return active < deadline ? active : deadline;
 }
