@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 #include "tests/fuzz/fuzz_must.h"
 

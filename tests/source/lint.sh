@@ -147,7 +147,7 @@ unsafe_calls() {
 
 impure_calls() {
 	in_sources '\b([mc]alloc|realloc|free|f?printf|time|gettimeofday|clock_gettime)[[:space:]]*\(' engine dissect flow apps |
-		grep -vE '^(flow/[a-z_/]*(flow|table|slab|store|pool)[a-z_]*|flow/reassembly/reassembly|flow/stream/stream)\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
+		grep -vE '^(flow/[a-z_/]*(flow|table|slab|store|pool|protocols)[a-z_]*|flow/reassembly/reassembly|flow/stream/stream)\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
 }
 
 packet_reads() {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 #define LATER(ms) fastpath_finish_frame(&t, (ms) * MILLISECONDS)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection records: memory, client and server, the beginning of a record. */
-#include "flow/record/flow_record.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "flow/memory.h"
-#include "flow/record/record_internal.h"
+#include "flow/sctp/sctp.h"
 #include "flow/table/table_internal.h"
 
 /* Ports below this are well known (RFC 6335); ports below the second are in no common ephemeral range. */
@@ -183,6 +181,44 @@ flow_record_from_now(const struct flow *flow, struct flow_record *record)
 	record_set_role(flow, record);
 }
 
+/* --- state --- */
+
+const struct flow_record *
+flow_table_record(const struct flow_table *table, const struct flow *flow)
+{
+	const struct flow_record *record;
+
+	if (table->records.entries == NULL)
+		return NULL;
+	record = &table->records.entries[flow_index_of(table, flow)];
+	return (record->bits & RECORD_BEGUN) != 0 ? record : NULL;
+}
+
+bool
+record_flow_is_closed(const struct flow *flow, const struct flow_record *record)
+{
+	if (flow->kind == FLOW_SCTP)
+		return sctp_association_is_closed(flow) && (record->bits & RECORD_DOWN) != 0;
+	if (flow->kind != FLOW_TCP || (flow->tcp[0].state == TCP_STATE_NONE && flow->tcp[1].state == TCP_STATE_NONE))
+		return false;
+	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
+		uint8_t state = flow->tcp[endpoint].state;
+
+		if (state != TCP_STATE_CLOSED && state != TCP_STATE_TIME_WAIT && state != TCP_STATE_NONE)
+			return false;
+	}
+	return true;
+}
+
+uint32_t
+record_multiples(const struct flow_table *table, flow_index index, uint64_t now)
+{
+	uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
+
+	count /= table->records.active_interval_ns;
+	return count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX;
+}
+
 unsigned
 flow_find_client(const struct flow_table *table, const struct flow *flow, enum record_role *role)
 {
@@ -196,6 +232,8 @@ flow_find_client(const struct flow_table *table, const struct flow *flow, enum r
 	*role = flow_record_role(record);
 	return flow_record_client(record);
 }
+
+/* --- in the middle --- */
 
 /* Begins the record of a connection of which packets were captured that are not counted, by a packet or by a timer: the
  * reports of it as open that lie behind are not made up for. */

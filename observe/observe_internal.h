@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared by the files of the observer: batches (observer.c), frames (pipeline.c), packets (observe_packet.c). */
-#ifndef NETOBS_OBSERVE_OBSERVER_INTERNAL_H
-#define NETOBS_OBSERVE_OBSERVER_INTERNAL_H
+#ifndef NETOBS_OBSERVE_OBSERVE_INTERNAL_H
+#define NETOBS_OBSERVE_OBSERVE_INTERNAL_H
 
 #include "flow/duplicates.h"
 #include "flow/reassembly/reassembly.h"
@@ -29,7 +29,7 @@ struct packet_work {
 	struct flow *flow;  /* flow of the packet, or of the packet that an ICMP error quotes; NULL if there is none */
 };
 
-/* Where packet time is: see observer_window.c. */
+/* Where packet time is: see observer_clock.c. */
 enum window_phase { WINDOW_SKIPPED, WINDOW_LEAD_IN, WINDOW_OPEN, WINDOW_BEHIND };
 
 /* The window of packet time in which probes fire. */
@@ -60,13 +60,14 @@ struct observer {
 	struct host_clock *host_clock; /* live: borrowed; NULL for files */
 	struct capture_lag lag;
 	struct batch_times times;
-	struct held_frames *held;      /* frames that wait for a decision of the clock, NULL none */
+	struct held_frames *held;      /* frames of earlier calls that wait for a decision of the clock, NULL none */
+	const struct frame *undecided; /* the first frame of the present call that is held, NULL none */
 	const struct frame *batch_end; /* end of the frames of the present call */
 	struct observe_window window;
 	const struct frame_listener *listener; /* NULL: none */
 	void *listener_context;
 	bool reports;		 /* the events of the packet in progress are passed to the listener */
-	void (*visit)(void *context, const struct frame *frame, uint64_t now); /* NULL: frames are observed */
+	frame_visitor *visit;	 /* NULL: frames are observed */
 	void *visit_context;
 	uint64_t last_packet_id; /* id of the latest packet */
 	unsigned worker;	 /* number of the worker, from 0 */
@@ -95,21 +96,14 @@ struct observer {
 
 enum { BOTH_LOCAL = 3 }; /* struct flow.local */
 
-/* observer_clock.c: moves the clock to a frame whose time stamp is irregular.  False if the frame, and those behind it,
- * are held until more frames have arrived. */
+/* observer_clock.c: moves the clock to a frame whose time stamp is irregular.  False if later frames decide about it:
+ * then it is `undecided`, and no frame of this call is observed any more. */
 bool observe_move_clock_irregularly(struct observer *o, const struct frame *frame) __attribute__((noinline, cold));
 
-/* Most frames that are held: the one to decide about, and those after it. */
-#define OBSERVE_HELD_MAX (PACKET_CLOCK_LOOKAHEAD + 1)
-
-/* observer_clock.c: writes the held frames and behind them these to `joined`; returns their number. */
-unsigned observe_join_held(struct observer *o, const struct frame *frames, unsigned count, struct frame *joined);
-
-/* observer_window.c: begins before the window of the configuration, if it has one. */
+/* observer_clock.c: begins before the window of the configuration, if it has one. */
 void observer_window_open(struct observer *o, const struct config *config);
 
-/* The number of frames from the first one on that are in one phase, at least 1.  If the clock cannot decide about the
- * first one yet, all frames will be held. */
+/* The number of frames from the first one on that are in one phase, at least 1. */
 unsigned observer_window_measure(struct observer *o, const struct frame *frames, unsigned count,
 				 enum window_phase *phase);
 
@@ -124,16 +118,6 @@ bool observer_window_has_record(const struct observer *o, const struct flow *flo
 
 /* observer_clock.c: the clock was stepped. */
 void observe_count_clock_step(struct observer *o);
-
-/* Advances the clock to a frame; the only place that does.  False if the frame is held. */
-static inline bool
-observe_move_clock(struct observer *o, const struct frame *frame)
-{
-	if (__builtin_expect(!packet_clock_is_regular(&o->clock, frame->ts), 0))
-		return observe_move_clock_irregularly(o, frame);
-	o->clock.now = frame->ts + o->clock.offset;
-	return true;
-}
 
 /* Takes a packet id; the only place that does. */
 static inline uint64_t
@@ -150,16 +134,12 @@ observe_count_packet(struct observer *o)
 	return observe_take_packet_id(o);
 }
 
-/* observer_clock.c: runs the timers of application providers, and those of flows that are due before them: time may
- * have jumped. */
-void observe_run_app_timers(struct observer *o);
-
 /* Runs the timers that are due: one comparison each if there is none. */
 static inline void
 observe_run_timers(struct observer *o)
 {
 	if (__builtin_expect(o->clock.now >= o->app_layer->next_timeout, 0))
-		observe_run_app_timers(o);
+		app_layer_run_timers(o->app_layer, o->emitter, o->clock.now);
 	flow_table_run_timers(o->flows, o->clock.now);
 	if (__builtin_expect(o->clock.now >= *o->fragments_due, 0))
 		reassembly_run_timers(o->fragments, o->clock.now);
@@ -192,6 +172,9 @@ void observe_on_connection_record(void *observer, const struct flow *flow, const
 
 /* Callback: a datagram was dropped before it was complete. */
 void observe_on_reassembly_failure(void *observer, const struct packet *first, unsigned fragments);
+
+/* pipeline.c: only the clock moves to each of the frames, which `visit` receives unless it is NULL. */
+void pipeline_pass(struct observer *observer, const struct frame *frames, unsigned count, frame_visitor *visit);
 
 /* Observes frames in order. */
 void pipeline_run(struct observer *observer, const struct frame *frames, unsigned count);

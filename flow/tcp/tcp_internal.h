@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processing of one segment for one endpoint, shared by the files of the TCP machine. */
-#ifndef NETOBS_FLOW_TCP_TCP_SEGMENT_H
-#define NETOBS_FLOW_TCP_TCP_SEGMENT_H
+/* Shared by the files of the TCP machine: processing of one segment for one endpoint, losses, holes. */
+#ifndef NETOBS_FLOW_TCP_TCP_INTERNAL_H
+#define NETOBS_FLOW_TCP_TCP_INTERNAL_H
 
 #include "flow/flow_internal.h"
 #include "flow/record/record_internal.h"
@@ -271,14 +271,6 @@ tcp_fin_ack_is_deferred(const struct tcp_endpoint *e)
 	return (e->slow_reasons & TCP_SLOW_FIN_ACK_DEFERRED) != 0 && e->state == TCP_STATE_FIN_WAIT_1;
 }
 
-/* In a synchronized state other than CLOSED. */
-static inline bool
-tcp_state_is_synchronized(enum tcp_state state)
-{
-	return state != TCP_STATE_NONE && state != TCP_STATE_CLOSED && state != TCP_STATE_LISTEN &&
-	       state != TCP_STATE_SYN_SENT && state != TCP_STATE_SYN_RECEIVED;
-}
-
 /* Whether everything sent is acknowledged, including the FIN. */
 static inline bool
 tcp_endpoint_fin_is_acked(const struct tcp_endpoint *e)
@@ -318,5 +310,103 @@ tcp_ack_covers_payload(const struct tcp_endpoint *peer, uint32_t ack)
 
 /* Classifies a segment that sends [seq, end_seq), which begins below SND.NXT. */
 struct tcp_repeat tcp_order_classify(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
+
+/*
+ * Retransmission analysis: what was retransmitted, why, and an estimate of the sender's congestion window.  A flow has
+ * a loss pair only while one of its endpoints has a loss to follow (TCP_SLOW_LOSS) or a result worth keeping; the
+ * endpoints of a flow without one are in the open state with nothing SACKed.
+ */
+
+/* What a range below SND.NXT fills. */
+struct tcp_hole_overlap {
+	bool known;	/* all holes at the range are known */
+	uint32_t first; /* bytes from its first on that were not captured before */
+	uint32_t us;	/* if there are any: when data above them was captured first, 0 unknown */
+};
+
+/* The segment in `ctx` sends [seq, end_seq), which at least begins in sequence space sent before. */
+void tcp_loss_on_retransmission(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
+
+/* Longest time in which the passive endpoint that sends its SYN,ACK again has answered the peer's first SYN, us; 0
+ * unknown.  If the SYN was repeated before, its answer may be that of any. */
+uint32_t tcp_syn_answer_us(const struct tcp_segment_ctx *ctx);
+
+/* Whether the SYN,ACK sent again answers a SYN sent again: no timer has expired. */
+bool tcp_syn_ack_is_answer(const struct tcp_segment_ctx *ctx);
+
+/* The loss state of the endpoint in `ctx`; NULL if it has none. */
+static inline struct tcp_loss *
+tcp_loss_find(const struct tcp_segment_ctx *ctx)
+{
+	struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(ctx->table), flow_cold(ctx->table, ctx->flow));
+
+	return pair == NULL ? NULL : &pair->end[ctx->endpoint];
+}
+
+/* The endpoint sends a new byte at una to probe a closed window.  A receiver that drops the byte shows no loss. */
+void tcp_loss_set_window_probe(struct tcp_segment_ctx *ctx);
+
+/* Whether the segment in `ctx`, which begins at una, sends the byte of such a probe again. */
+bool tcp_loss_window_is_probed(const struct tcp_segment_ctx *ctx);
+
+/* The endpoint sends the byte with other data: it is outstanding like any other. */
+void tcp_loss_clear_window_probe(struct tcp_segment_ctx *ctx);
+
+/* Whether SACK blocks or duplicate ACKs indicate a loss at or after `seq`. */
+bool tcp_loss_is_lost(const struct tcp_endpoint *e, const struct tcp_loss *loss, uint32_t seq);
+
+/* Whether all of [seq, end_seq) was SACKed. */
+bool tcp_loss_is_sacked(const struct tcp_loss *loss, uint32_t seq, uint32_t end_seq);
+
+/* The endpoint has received an ACK; `una` is SND.UNA before it. */
+void tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una);
+
+/* The endpoint continues at `seq`, behind a window or more that was not captured: nothing below is outstanding. */
+void tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq);
+
+/* The endpoint goes on behind [begin, end_seq), which was not captured; `begin` is SND.NXT. */
+void tcp_holes_add(struct tcp_segment_ctx *ctx, uint32_t begin, uint32_t end_seq);
+
+/* What the range [seq, end_seq), which begins below SND.NXT, fills. */
+struct tcp_hole_overlap tcp_holes_find(const struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
+
+/* The range is captured now.  Returns its bytes in holes. */
+uint32_t tcp_holes_fill(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq);
+
+/* The send log shows that so many bytes are new, of a hole that is not in the list. */
+void tcp_holes_fill_forgotten(struct tcp_segment_ctx *ctx, uint32_t bytes);
+
+/* The endpoint begins a new stream: it has no holes. */
+void tcp_holes_clear(struct flow_table *table, struct flow *flow, unsigned endpoint);
+
+/* Stores the timestamps of a FIN that is deferred until the endpoint acknowledges it. */
+void tcp_loss_set_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint, uint32_t tsval,
+			       uint32_t tsecr);
+
+/* The FIN is no longer deferred. */
+void tcp_loss_clear_deferred_fin(struct flow_table *table, struct flow *flow, unsigned endpoint);
+
+/* Whether the endpoint may have received the deferred FIN and the ACK in `ctx` as one segment: Linux coalesces segments
+ * for a busy socket if their options agree (tcp_add_to_backlog). */
+bool tcp_loss_coalesces_with_fin(const struct tcp_segment_ctx *ctx);
+
+/* The endpoint, in FIN_WAIT_1 or with an unproven FIN, has received new data: a closed socket answers it with a RST. */
+void tcp_loss_set_unanswered_data(struct tcp_segment_ctx *ctx);
+
+/* The endpoint is no longer in FIN_WAIT_1. */
+void tcp_loss_clear_unanswered_data(struct flow_table *table, struct flow *flow, unsigned endpoint);
+
+/* Whether the endpoint has sent nothing since such data. */
+bool tcp_loss_data_is_unanswered(const struct tcp_segment_ctx *ctx);
+
+/* Whether the RST in `ctx`, which the endpoint sends, has the number with which a closed socket answers such data: the
+ * data's ACK number. */
+bool tcp_loss_rst_answers_data(const struct tcp_segment_ctx *ctx);
+
+/* The endpoint has sent an ACK: records its SACK blocks. */
+void tcp_loss_on_sack_sent(struct tcp_segment_ctx *ctx);
+
+/* Right end of the SACK blocks in the endpoint's last ACK; false if there were none. */
+bool tcp_loss_sack_edge(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint32_t *edge);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory of app flows, private to the files of app_flow*.c.  Index 0 means none. */
-#ifndef NETOBS_FLOW_STREAM_APP_FLOW_INTERNAL_H
-#define NETOBS_FLOW_STREAM_APP_FLOW_INTERNAL_H
+/* Memory of app flows, private to app_flow.c and app_flow_index.c.  Index 0 means none. */
+#ifndef NETOBS_FLOW_STREAM_APP_FLOW_INDEX_H
+#define NETOBS_FLOW_STREAM_APP_FLOW_INDEX_H
 
 #include "flow/stream/app_reader.h"
 #include "flow/stream/stream.h"
@@ -75,7 +75,7 @@ app_flow_state(const struct app_flow_table *table, const struct app_flow *c)
 	return table->states + app_flow_number(table, c) * table->state_size;
 }
 
-/* app_flow_index.c: takes an app flow out of the index. */
+/* Takes an app flow out of the index. */
 void app_flow_index_remove(struct app_flow_table *table, struct app_flow *c);
 
 #endif
