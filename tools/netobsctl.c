@@ -104,9 +104,10 @@ ctl_join_words(char request[CLIENT_REQUEST_MAX], char **words, int count, bool j
 
 		if (used + length + 1 >= CLIENT_REQUEST_MAX - sizeof " --json\n" || strpbrk(words[i], "\n\r") != NULL)
 			return false;
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? " " : "", words[i]);
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s%s", i > 0 ? " " : "", words[i],
+					 i == 0 && json ? " --json" : "");
 	}
-	snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s\n", json ? " --json" : "");
+	snprintf(request + used, CLIENT_REQUEST_MAX - used, "\n");
 	return true;
 }
 
@@ -135,7 +136,7 @@ ctl_define(const char *path, const char *request, const char *definition, bool j
 	if (!client_print_reply(path, request, NULL))
 		return EXIT_FAILURE;
 	updated = site_names_update(path, name, true, error);
-	snprintf(details, sizeof details, "formulas %s%s\n", name, json ? " --json" : "");
+	snprintf(details, sizeof details, "formulas %s%s\n", json ? "--json " : "", name);
 	if (!client_print_reply(path, details, stdout))
 		return EXIT_FAILURE;
 	return ctl_log_names(updated, error);
@@ -147,7 +148,7 @@ ctl_run(const char *path, const char *request, char **words, bool json)
 	char error[SITE_NAMES_ERROR_MAX] = "";
 
 	if (strcmp(words[0], "define") == 0 && words[1] != NULL)
-		return ctl_define(path, request, request + strlen("define "), json);
+		return ctl_define(path, request, request + strlen(json ? "define --json " : "define "), json);
 	if (!client_print_reply(path, request, stdout))
 		return EXIT_FAILURE;
 	if (strcmp(words[0], "undefine") == 0 && words[1] != NULL)

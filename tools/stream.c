@@ -253,15 +253,15 @@ static bool
 stream_make_request(char request[CLIENT_REQUEST_MAX], char *const names[], int count,
 		    const struct stream_options *options)
 {
-	size_t used = (size_t)snprintf(request, CLIENT_REQUEST_MAX, "stream ");
+	size_t used = (size_t)snprintf(request, CLIENT_REQUEST_MAX, "stream%s%s%s",
+				       options->json || options->directory != NULL ? " --json" : "",
+				       options->fields != NULL ? " --fields=" : "",
+				       options->fields != NULL ? options->fields : "");
 
 	for (int i = 0; i < count && used < CLIENT_REQUEST_MAX; i++)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "", names[i]);
-	if (options->fields != NULL && used < CLIENT_REQUEST_MAX)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " --fields=%s", options->fields);
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s", names[i]);
 	if (used < CLIENT_REQUEST_MAX)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s\n",
-					 options->json || options->directory != NULL ? " --json" : "");
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "\n");
 	if (used < CLIENT_REQUEST_MAX && strcspn(request, "\n\r") == used - 1)
 		return true;
 	client_log_error("the command is too long or contains a line break", NULL);

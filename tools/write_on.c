@@ -453,7 +453,7 @@ static bool
 write_on_open_feed(struct write_on *writing, const char *names)
 {
 	char request[CLIENT_REQUEST_MAX];
-	int length = snprintf(request, sizeof request, "stream %s --fields=probe,cid,ts --json\n", names);
+	int length = snprintf(request, sizeof request, "stream --json --fields=probe,cid,ts %s\n", names);
 
 	if (length >= (int)sizeof request) {
 		client_log_error("--on", "too many names");

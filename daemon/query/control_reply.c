@@ -299,7 +299,7 @@ control_reply_begin_closed(struct control_reply *reply, char *error, size_t size
 					 .fields = from->fields,
 					 .expression = from->expression,
 					 .sort = from->sort,
-					 .limit = from->limit,
+					 .limit = (uint32_t)from->limit,
 					 .json = from->json,
 					 .notes = from->notes,
 					 .all_owners = reply->all_owners,

@@ -238,7 +238,7 @@ feeds_enable(struct feeds *feeds, struct feed *feed, bool privileged)
 struct feed *
 feeds_begin(struct feeds *feeds, const struct control_request *request, bool privileged, char *error, size_t size)
 {
-	struct feed_choice choice = {.names = *request->names != '\0' ? request->names : DEFAULT_PROBE,
+	struct feed_choice choice = {.names = request->operand != NULL ? request->operand : DEFAULT_PROBE,
 				     .fields = request->fields,
 				     .json = request->json};
 	struct feed *feed;

@@ -47,7 +47,7 @@ def stream(path, request):
 
 
 def most(path, count, directory):
-    clients = [stream(path, b"stream --json udp-send --fields=pkt_seq\n") for _ in range(count - 1)]
+    clients = [stream(path, b"stream --json --fields=pkt_seq udp-send\n") for _ in range(count - 1)]
     stopped = stream(path, b"stream --json udp-send\n")
     files = [open(f"{directory}/{i}", "wb", buffering=0) for i in range(1, count)]
     selector = selectors.DefaultSelector()

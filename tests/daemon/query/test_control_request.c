@@ -27,7 +27,7 @@ static void
 test_good(void **state)
 {
 	static const char *const good[] = {
-	    "status",	    "status --json",		"--json status", "  probes\t", "interfaces", "counters\r",
+	    "status",	    "status --json",		"  probes\t", "interfaces", "counters\r",
 	    "connection 1", "connection --json 18446744073709551615", "reload",
 	    "debug",	    "debug live,host owner", "debug off",
 	};
@@ -129,23 +129,24 @@ test_hints_of_a_filter(void **state)
 	}
 }
 
-/* Names and fields in any order; both stay whole. */
+/* Names and fields stay whole. */
 static void
 test_stream(void **state)
 {
 	static const struct {
 		const char *line, *names, *fields;
 	} good[] = {
-	    {"stream", "", NULL},
-	    {"stream --json", "", NULL},
+	    {"stream", NULL, NULL},
+	    {"stream --json", NULL, NULL},
 	    {"stream a", "a", NULL},
-	    {"stream a b,c  d --json", "a,b,c,d", NULL},
-	    {"stream --fields=x,y", "", "x,y"},
+	    {"stream --json a b,c  d ", "a,b,c,d", NULL},
+	    {"stream --fields=x,y", NULL, "x,y"},
 	    {"stream --fields= a", "a", ""},
-	    {"stream a --fields=x,y bcdefghijklmnopqrst uvwxyz", "a,bcdefghijklmnopqrst,uvwxyz", "x,y"},
+	    {"stream\t--fields=x,y a\tbcdefghijklmnopqrst uvwxyz", "a,bcdefghijklmnopqrst,uvwxyz", "x,y"},
 	    {"stream --fields=xxxxxxxxxxxxxxxxxxxxxxxxxxx,y a b", "a,b", "xxxxxxxxxxxxxxxxxxxxxxxxxxx,y"},
 	};
 	static const char *const bad[] = {"stream --fields=a --fields=b", "stream -x", "stream a --field=b",
+					  "stream a --fields=b", "stream a -x",
 					  "stream --dir=x a"};
 	struct control_request request;
 	char line[4097], why[256];
@@ -155,7 +156,9 @@ test_stream(void **state)
 		snprintf(line, sizeof line, "%s", good[i].line);
 		assert_true(control_request_parse(line, &request, why, sizeof why));
 		assert_int_equal(request.command, REQUEST_STREAM);
-		assert_string_equal(request.names, good[i].names);
+		assert_int_equal(request.operand != NULL, good[i].names != NULL);
+		if (good[i].names != NULL)
+			assert_string_equal(request.operand, good[i].names);
 		assert_int_equal(request.fields != NULL, good[i].fields != NULL);
 		if (good[i].fields != NULL)
 			assert_string_equal(request.fields, good[i].fields);
@@ -184,7 +187,7 @@ test_closed(void **state)
 	snprintf(line, sizeof line, "closed where  a == 1");
 	assert_true(control_request_parse(line, &request, why, sizeof why));
 	assert_string_equal(request.expression, "a == 1");
-	snprintf(line, sizeof line, "connections where  a == 1 --json");
+	snprintf(line, sizeof line, "connections --json where  a == 1 ");
 	assert_true(control_request_parse(line, &request, why, sizeof why));
 	assert_string_equal(request.expression, "a == 1");
 	snprintf(line, sizeof line, "closed");
@@ -212,19 +215,83 @@ test_write(void **state)
 	assert_int_equal(request.command, REQUEST_WRITE);
 	assert_int_equal(request.format, CAPTURE_SNOOP);
 	assert_int_equal(request.last_ns, 500000000);
-	assert_string_equal(request.programs, "1 2,48 0 0 9,6 0 0 262144");
+	assert_string_equal(request.operand, "1 2,48 0 0 9,6 0 0 262144");
 	assert_true(parse("write", &request, why));
 	assert_int_equal(request.command, REQUEST_WRITE);
-	assert_null(request.programs);
-	assert_true(parse("write --cid=42 --json", &request, why));
+	assert_null(request.operand);
+	assert_true(parse("write --json --cid=42", &request, why));
 	assert_int_equal(request.cid, 42);
 	assert_int_equal(request.format, CAPTURE_PCAPNG);
-	assert_null(request.programs);
+	assert_null(request.operand);
 	assert_false(request.link_types);
 	assert_true(parse("write --link-types", &request, why));
 	assert_true(request.link_types);
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		assert_false(parse(bad[i], &request, why));
+}
+
+/* What is wrong with an option or an operand is said in the same words for every request. */
+static void
+test_messages(void **state)
+{
+	static const struct {
+		const char *line, *error;
+	} bad[] = {
+	    {"statu", "unknown command (did you mean status?); commands are status, connections, connection, probes, "
+		      "interfaces, counters, reload, debug, formulas, define, undefine, sites, stream, write and closed"},
+	    {" ", "the request is empty"},
+	    {"stream --feilds=a", "stream: unknown option \"--feilds=a\" (did you mean --fields?); options are "
+				  "--json and --fields="},
+	    {"write --x", "write: unknown option \"--x\"; options are --json, --last=, --format=, --cid= and "
+			  "--link-types"},
+	    {"write --limit=1", "write: unknown option \"--limit=1\"; options are --json, --last=, --format=, --cid= "
+				"and --link-types"},
+	    {"closed --", "closed: unknown option \"--\"; options are --json, --notes, --last=, --fields=, --sort= "
+			  "and --limit="},
+	    {"closed --limit=2 --limit=2", "closed: --limit is given twice"},
+	    {"closed --sort reason", "closed: --sort needs a value"},
+	    {"closed --notes=x", "closed: --notes takes no value"},
+	    {"closed --limit=0", "closed: --limit: expected a number of connections from 1, not \"0\""},
+	    {"closed --last=10x", "closed: --last: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, "
+				  "5m, 1h, not \"10x\""},
+	    {"write --format=erf", "write: --format: expected pcapng, pcap or snoop, not \"erf\""},
+	    {"write --cid=1 --last=1s", "write: give either --cid or --last"},
+	    {"reload now", "reload takes no operands"},
+	    {"connection", "connection: expected one connection id, as listed by \"connections\""},
+	    {"define ", "define: expected a definition, NAME = PROBE where EXPRESSION"},
+	    {"formulas a b", "formulas: expected the name of a formula, as listed by \"formulas\""},
+	    {"undefine", "undefine: expected the name of a formula, as listed by \"formulas\""},
+	    {"stream a --fields=b", "stream: options stand in front of names"},
+	};
+	struct control_request request;
+	char why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_false(parse(bad[i].line, &request, why));
+		assert_string_equal(why, bad[i].error);
+	}
+}
+
+/* Only the filter of a capture makes a request longer than others. */
+static void
+test_length(void **state)
+{
+	static const char *const names[] = {"closed", "define", "write"};
+	struct control_request request;
+	char line[CONTROL_REQUEST_MAX + 1], why[256] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		for (size_t length = CONTROL_REQUEST_MAX - 1; length <= CONTROL_REQUEST_MAX; length++) {
+			memset(line, 'x', length);
+			line[length] = '\0';
+			memcpy(line, names[i], strlen(names[i]));
+			line[strlen(names[i])] = ' ';
+			assert_int_equal(control_request_parse(line, &request, why, sizeof why),
+					 length < CONTROL_REQUEST_MAX || i == 2);
+		}
+	assert_string_equal(why, "the request is longer than 4096 bytes");
 }
 
 /* Random bytes are accepted or rejected; sanitizers check the memory. */
@@ -310,7 +377,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter),
 	    cmocka_unit_test(test_hints_of_a_filter), cmocka_unit_test(test_bad),
-	    cmocka_unit_test(test_stream),
+	    cmocka_unit_test(test_stream), cmocka_unit_test(test_messages), cmocka_unit_test(test_length),
 	    cmocka_unit_test(test_closed),
 	    cmocka_unit_test(test_write), cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
 	};
