@@ -318,6 +318,10 @@ struct client_copy {
 	uint64_t most; /* bytes */
 	FILE *to;      /* NULL: nowhere */
 	bool records;  /* lines that are notes become messages */
+	/* NULL: the lines are written, as they are */
+	const char *(*visit)(void *context, const json_t *object);
+	void *context;
+	char mistake[96]; /* what is wrong with a line that was visited */
 };
 
 static void
@@ -343,15 +347,30 @@ client_log_note(const char *line, size_t length)
 	return note != NULL;
 }
 
-/* Writes lines, and logs those that are notes. */
 static void
-client_write_records(const struct client_copy *copy, const char *lines, size_t length)
+client_visit_line(struct client_copy *copy, const char *line, size_t length)
 {
-	while (length > 0) {
+	json_t *object = json_read_object(line, length);
+	const char *missing = object != NULL ? copy->visit(copy->context, object) : NULL;
+
+	if (object == NULL)
+		snprintf(copy->mistake, sizeof copy->mistake, "a line of it is not JSON");
+	else if (missing != NULL)
+		snprintf(copy->mistake, sizeof copy->mistake, "a line of it has no \"%.40s\" of the right type", missing);
+	json_decref(object);
+}
+
+/* Visits lines; or writes them, and logs those that are notes. */
+static void
+client_take_lines(struct client_copy *copy, const char *lines, size_t length)
+{
+	while (length > 0 && copy->mistake[0] == '\0') {
 		const char *end = memchr(lines, '\n', length);
 		size_t line = end != NULL ? (size_t)(end - lines) + 1 : length;
 
-		if (!client_log_note(lines, line))
+		if (copy->visit != NULL)
+			client_visit_line(copy, lines, line);
+		else if (!client_log_note(lines, line))
 			client_write_lines(copy, lines, line);
 		lines += line;
 		length -= line;
@@ -365,7 +384,10 @@ client_pass_lines(struct client_copy *copy, bool end)
 	const char *last = memrchr(copy->lines, '\n', copy->used);
 	size_t length = end ? copy->used : last != NULL ? (size_t)(last - copy->lines) + 1 : 0;
 
-	(copy->records ? client_write_records : client_write_lines)(copy, copy->lines, length);
+	if (copy->records || copy->visit != NULL)
+		client_take_lines(copy, copy->lines, length);
+	else
+		client_write_lines(copy, copy->lines, length);
 	copy->used -= length;
 	memmove(copy->lines, copy->lines + length, copy->used);
 }
@@ -386,6 +408,8 @@ client_copy_reply(int fd, struct client_copy *copy)
 		client_pass_lines(copy, false);
 		if (copy->to != NULL && ferror(copy->to))
 			return NULL;
+		if (copy->mistake[0] != '\0')
+			return copy->mistake;
 		if (copy->used == LINE_MAX_BYTES)
 			return "a line of it is too long for netobsd";
 		if (copy->used < used)
@@ -400,9 +424,11 @@ client_copy_reply(int fd, struct client_copy *copy)
 					     : strerror(errno);
 	if (copy->used == 0)
 		return NULL;
-	client_pass_lines(copy, true);
-	if (copy->to != NULL)
-		putc('\n', copy->to);
+	if (copy->visit == NULL) {
+		client_pass_lines(copy, true);
+		if (copy->to != NULL)
+			putc('\n', copy->to);
+	}
 	return "it ends within a line";
 }
 
@@ -454,6 +480,15 @@ bool
 client_print_reply(const char *path, const char *request, FILE *to)
 {
 	struct client_copy copy = {.to = to};
+
+	return client_request(path, request, &copy);
+}
+
+bool
+client_visit_reply(const char *path, const char *request, const char *(*visit)(void *context, const json_t *object),
+		   void *context)
+{
+	struct client_copy copy = {.to = stdout, .visit = visit, .context = context};
 
 	return client_request(path, request, &copy);
 }

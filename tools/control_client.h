@@ -3,6 +3,7 @@
 #ifndef NETOBS_TOOLS_CONTROL_CLIENT_H
 #define NETOBS_TOOLS_CONTROL_CLIENT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,11 @@ int client_log_error(const char *what, const char *error);
  * printed, on failure, if netobsd rejects the request, and if a line of the reply is too long or not complete in
  * time, or the whole of it is larger than CLIENT_REPLY_MAX, a list CLIENT_LIST_MAX, or takes too long. */
 bool client_print_reply(const char *path, const char *request, FILE *to);
+
+/* Like client_print_reply(), but hands each line, a JSON object, to a function that prints it to standard output and
+ * returns the name of a member that the object lacks, or NULL. */
+bool client_visit_reply(const char *path, const char *request,
+			const char *(*visit)(void *context, const json_t *object), void *context);
 
 /* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the
  * others, becomes a message. */

@@ -141,8 +141,8 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 	if (!control_request_parse(request, &job->reply.request, job->error, sizeof job->error))
 		return;
 	job->error[0] = '\0';
-	log_debug(DEBUG_QUERY, "request of user %lu: %s%s", (unsigned long)uid,
-		  control_request_name(job->reply.request.command), job->reply.request.json ? ", as JSON" : "");
+	log_debug(DEBUG_QUERY, "request of user %lu: %s", (unsigned long)uid,
+		  control_request_name(job->reply.request.command));
 	what = uid != 0 && uid != control->access.uid ? control_request_privilege(&job->reply.request) : NULL;
 	if (what != NULL)
 		snprintf(job->error, sizeof job->error, "only root and the user that netobsd runs as may %s", what);
@@ -166,9 +166,7 @@ control_write_reply(void *context, void *memory, struct text_buffer *text)
 			return SERVER_NEXT_END;
 		return job->reply.later ? SERVER_NEXT_LATER : SERVER_NEXT_PART;
 	}
-	text_add_format(text, "error ");
-	text_add_escaped(text, job->error);
-	text_add_format(text, "\n");
+	control_reply_fail(job->error, text);
 	return SERVER_NEXT_END;
 }
 

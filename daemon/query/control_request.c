@@ -223,7 +223,9 @@ static const struct request_option {
 #define CID (1u << 8)
     {"cid", OPTION_NUMBER, offsetof(struct control_request, cid), UINT64_MAX,
      "a connection id, as listed by \"connections\""},
-#define LINK_TYPES (1u << 9)
+#define TEXT (1u << 9)
+    {"text", OPTION_FLAG, offsetof(struct control_request, text), 0, NULL},
+#define LINK_TYPES (1u << 10)
     {"link-types", OPTION_FLAG, offsetof(struct control_request, link_types), 0, NULL},
 };
 
@@ -254,43 +256,39 @@ static const struct request_row {
 	const char *privilege;
 	bool always;
 } request_rows[REQUEST_COMMANDS] = {
-    [REQUEST_STATUS] = {.name = "status", .options = JSON},
+    [REQUEST_STATUS] = {.name = "status"},
     [REQUEST_CONNECTIONS] = {.name = "connections", .options = JSON | FIELDS | NO_WAIT, .operand = OPERAND_CONDITIONS},
     [REQUEST_CONNECTION] = {.name = "connection",
 			    .options = JSON,
 			    .operand = OPERAND_CID,
 			    .wanted = "one connection id, as listed by \"connections\"",
 			    .needed = true},
-    [REQUEST_PROBES] = {.name = "probes", .options = JSON},
-    [REQUEST_INTERFACES] = {.name = "interfaces", .options = JSON},
-    [REQUEST_COUNTERS] = {.name = "counters", .options = JSON},
+    [REQUEST_PROBES] = {.name = "probes"},
+    [REQUEST_INTERFACES] = {.name = "interfaces"},
+    [REQUEST_COUNTERS] = {.name = "counters"},
     [REQUEST_RELOAD] = {.name = "reload",
-			.options = JSON,
 			.privilege = "reload the configuration",
 			.always = true},
     [REQUEST_DEBUG] = {.name = "debug",
-		       .options = JSON,
 		       .operand = OPERAND_TOPICS,
 		       .privilege = "switch debug messages"},
-    [REQUEST_FORMULAS] = {.name = "formulas", .options = JSON, .operand = OPERAND_WORD, .wanted = a_formula},
+    [REQUEST_FORMULAS] = {.name = "formulas", .operand = OPERAND_WORD, .wanted = a_formula},
     [REQUEST_DEFINE] = {.name = "define",
-			.options = JSON,
 			.operand = OPERAND_TEXT,
 			.wanted = "a definition, NAME = PROBE where EXPRESSION",
 			.needed = true,
 			.privilege = "define formulas",
 			.always = true},
     [REQUEST_UNDEFINE] = {.name = "undefine",
-			  .options = JSON,
 			  .operand = OPERAND_WORD,
 			  .wanted = a_formula,
 			  .needed = true,
 			  .privilege = "define formulas",
 			  .always = true},
-    [REQUEST_SITES] = {.name = "sites", .options = JSON},
-    [REQUEST_STREAM] = {.name = "stream", .options = JSON | FIELDS, .operand = OPERAND_WORDS},
+    [REQUEST_SITES] = {.name = "sites"},
+    [REQUEST_STREAM] = {.name = "stream", .options = FIELDS | TEXT, .operand = OPERAND_WORDS},
     [REQUEST_WRITE] = {.name = "write",
-		       .options = JSON | FORMAT | CID | LAST | LINK_TYPES,
+		       .options = FORMAT | CID | LAST | LINK_TYPES,
 		       .operand = OPERAND_TEXT,
 		       .privilege = "write captures, which contain the traffic of all users",
 		       .always = true},
@@ -339,7 +337,7 @@ parser_take_word(char **text)
 static bool
 parser_fail_unknown(const struct request_parser *parser, const char *word)
 {
-	char hint[NEAREST_HINT_MAX], list[128];
+	char hint[NEAREST_HINT_MAX], list[128] = "";
 	struct text_buffer options = {.bytes = list, .size = sizeof list};
 	struct nearest nearest;
 	unsigned left = parser->row->options;

@@ -4,7 +4,7 @@
  *
  *   status
  *   connections --json state=established port 80
- *   stream --json --fields=cs_cid,tcps_srtt_us tcp-connect-*
+ *   stream --fields=cs_cid,tcps_srtt_us tcp-connect-*
  *   write --format=snoop --last=10s 1 4,40 0 0 12,21 0 1 2048,6 0 0 262144,6 0 0 0
  *   closed --json --last=10m --fields=client,reason server_port == 443
  *
@@ -63,7 +63,8 @@ struct control_filter {
 
 struct control_request {
 	enum control_command command;
-	bool json;
+	bool json; /* connections */
+	bool text; /* REQUEST_STREAM: lines have the text of firings */
 	uint64_t cid;	/* REQUEST_CONNECTION; REQUEST_WRITE: 0 for all connections */
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;

@@ -240,7 +240,7 @@ feeds_begin(struct feeds *feeds, const struct control_request *request, bool pri
 {
 	struct feed_choice choice = {.names = request->operand != NULL ? request->operand : DEFAULT_PROBE,
 				     .fields = request->fields,
-				     .json = request->json};
+				     .text = request->text};
 	struct feed *feed;
 	bool known;
 

@@ -13,7 +13,6 @@ libdaemon_a_SOURCES += \
 	%D%/control_reply.c \
 	%D%/control_reply.h \
 	%D%/control_reply_flows.c \
-	%D%/control_reply_formulas.c \
 	%D%/control_reply_frames.c \
 	%D%/control_reply_owner.c \
 	%D%/control_request.c \

@@ -90,7 +90,7 @@ hostile() {
 	python3 "$client" reply "$tmp/run/hostile" "$tmp/ready" "$1" &
 	hostile=$!
 	wait_for test -e "$tmp/ready"
-	"$ctl" -s "$tmp/run/hostile" status 2>&1
+	"$ctl" -s "$tmp/run/hostile" status --json 2>&1
 	wait "$hostile"
 }
 

@@ -27,7 +27,7 @@ static void
 test_good(void **state)
 {
 	static const char *const good[] = {
-	    "status",	    "status --json",		"  probes\t", "interfaces", "counters\r",
+	    "status",	    "  probes\t", "interfaces", "counters\r",
 	    "connection 1", "connection --json 18446744073709551615", "reload",
 	    "debug",	    "debug live,host owner", "debug off",
 	};
@@ -37,9 +37,8 @@ test_good(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
 		assert_true(parse(good[i], &request, why));
-	assert_true(parse("status --json", &request, why));
+	assert_true(parse("status", &request, why));
 	assert_int_equal(request.command, REQUEST_STATUS);
-	assert_true(request.json);
 	assert_true(parse("connection 42", &request, why));
 	assert_int_equal(request.command, REQUEST_CONNECTION);
 	assert_int_equal(request.cid, 42);
@@ -72,7 +71,7 @@ static void
 test_bad(void **state)
 {
 	static const char *const bad[] = {
-	    "", " ", "--json", "Status", "status x", "statusx", "connection", "connection 1 2", "connection -1",
+	    "", " ", "--json", "status --json", "Status", "status x", "statusx", "connection", "connection 1 2", "connection -1",
 	    "connection 18446744073709551616", "connection 0x10", "connections port", "connections port=",
 	    "connections port -1",
 	    "connections port 65536", "connections port +1", "connections =", "connections x", "connections state",
@@ -137,9 +136,9 @@ test_stream(void **state)
 		const char *line, *names, *fields;
 	} good[] = {
 	    {"stream", NULL, NULL},
-	    {"stream --json", NULL, NULL},
+	    {"stream --text", NULL, NULL},
 	    {"stream a", "a", NULL},
-	    {"stream --json a b,c  d ", "a,b,c,d", NULL},
+	    {"stream --text a b,c  d ", "a,b,c,d", NULL},
 	    {"stream --fields=x,y", NULL, "x,y"},
 	    {"stream --fields= a", "a", ""},
 	    {"stream\t--fields=x,y a\tbcdefghijklmnopqrst uvwxyz", "a,bcdefghijklmnopqrst,uvwxyz", "x,y"},
@@ -219,7 +218,7 @@ test_write(void **state)
 	assert_true(parse("write", &request, why));
 	assert_int_equal(request.command, REQUEST_WRITE);
 	assert_null(request.operand);
-	assert_true(parse("write --json --cid=42", &request, why));
+	assert_true(parse("write --cid=42", &request, why));
 	assert_int_equal(request.cid, 42);
 	assert_int_equal(request.format, CAPTURE_PCAPNG);
 	assert_null(request.operand);
@@ -241,10 +240,10 @@ test_messages(void **state)
 		      "interfaces, counters, reload, debug, formulas, define, undefine, sites, stream, write and closed"},
 	    {" ", "the request is empty"},
 	    {"stream --feilds=a", "stream: unknown option \"--feilds=a\" (did you mean --fields?); options are "
-				  "--json and --fields="},
-	    {"write --x", "write: unknown option \"--x\"; options are --json, --last=, --format=, --cid= and "
+				  "--fields= and --text"},
+	    {"write --x", "write: unknown option \"--x\"; options are --last=, --format=, --cid= and "
 			  "--link-types"},
-	    {"write --limit=1", "write: unknown option \"--limit=1\"; options are --json, --last=, --format=, --cid= "
+	    {"write --limit=1", "write: unknown option \"--limit=1\"; options are --last=, --format=, --cid= "
 				"and --link-types"},
 	    {"closed --", "closed: unknown option \"--\"; options are --json, --notes, --last=, --fields=, --sort= "
 			  "and --limit="},
@@ -256,6 +255,7 @@ test_messages(void **state)
 				  "5m, 1h, not \"10x\""},
 	    {"write --format=erf", "write: --format: expected pcapng, pcap or snoop, not \"erf\""},
 	    {"write --cid=1 --last=1s", "write: give either --cid or --last"},
+	    {"status --json", "status: unknown option \"--json\"; it takes none"},
 	    {"reload now", "reload takes no operands"},
 	    {"connection", "connection: expected one connection id, as listed by \"connections\""},
 	    {"define ", "define: expected a definition, NAME = PROBE where EXPRESSION"},
