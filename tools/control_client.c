@@ -319,7 +319,7 @@ struct client_copy {
 	FILE *to;      /* NULL: nowhere */
 	bool records;  /* lines that are notes become messages */
 	/* NULL: the lines are written, as they are */
-	const char *(*visit)(void *context, const json_t *object);
+	const char *(*visit)(void *context, json_t *object);
 	void *context;
 	char mistake[96]; /* what is wrong with a line that was visited */
 };
@@ -356,7 +356,8 @@ client_visit_line(struct client_copy *copy, const char *line, size_t length)
 	if (object == NULL)
 		snprintf(copy->mistake, sizeof copy->mistake, "a line of it is not JSON");
 	else if (missing != NULL)
-		snprintf(copy->mistake, sizeof copy->mistake, "a line of it has no \"%.40s\" of the right type", missing);
+		snprintf(copy->mistake, sizeof copy->mistake, "a line of it has no \"%.*s\" of the right type",
+			 (int)strcspn(missing, " :}"), missing);
 	json_decref(object);
 }
 
@@ -485,7 +486,7 @@ client_print_reply(const char *path, const char *request, FILE *to)
 }
 
 bool
-client_visit_reply(const char *path, const char *request, const char *(*visit)(void *context, const json_t *object),
+client_visit_reply(const char *path, const char *request, const char *(*visit)(void *context, json_t *object),
 		   void *context)
 {
 	struct client_copy copy = {.to = stdout, .visit = visit, .context = context};

@@ -28,10 +28,10 @@ int client_log_error(const char *what, const char *error);
  * time, or the whole of it is larger than CLIENT_REPLY_MAX, a list CLIENT_LIST_MAX, or takes too long. */
 bool client_print_reply(const char *path, const char *request, FILE *to);
 
-/* Like client_print_reply(), but hands each line, a JSON object, to a function that prints it to standard output and
- * returns the name of a member that the object lacks, or NULL. */
+/* Like client_print_reply(), but hands each line, a JSON object, to a function that prints it to standard output, and
+ * returns the name of a member that the object lacks, up to a blank, a colon or a brace, or NULL. */
 bool client_visit_reply(const char *path, const char *request,
-			const char *(*visit)(void *context, const json_t *object), void *context);
+			const char *(*visit)(void *context, json_t *object), void *context);
 
 /* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the
  * others, becomes a message. */

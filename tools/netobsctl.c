@@ -131,7 +131,8 @@ ctl_print(const char *path, const char *request, char **words, bool json)
 {
 	if (json)
 		return client_print_reply(path, request, stdout);
-	return reply_text_print(path, request, words[0], strcmp(words[0], "formulas") == 0 && words[1] != NULL);
+	return reply_text_print(path, request,
+				strcmp(words[0], "formulas") == 0 && words[1] != NULL ? "formula" : words[0]);
 }
 
 /* Defines a formula, then gives its site its name.  At every moment the formula has a site that tracers can use: the

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/reply_text.h"
 
-#include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,53 +10,38 @@
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
 
-/* What is printed of one object, and the first member that it lacks. */
-struct reply_object {
-	const json_t *members;
-	const char *missing; /* NULL: none */
+#define LINES_MAX 14
+
+/*
+ * How the objects of a reply are printed.  In a line {NAME} is a member, and a brace before a blank is itself.
+ * {NAME:WIDTH KIND} has a width, which is negative for what stands on the left, and a kind: M, a number as MiB; m, ns as
+ * milliseconds; s, us as seconds; y, a bool as yes or no; o, as on or off; n, a name, or "none".  "?NAME " at the
+ * beginning: the line is printed if the member is true, another number than 0, or a string.
+ */
+struct reply_shape {
+	const char *command;
+	const char *head;  /* a line for the first object, instead of the others; NULL: none */
+	const char *title; /* NULL: none */
+	/* Adds members that the lines have; false: the object is not shown.  NULL: nothing is added. */
+	bool (*prepare)(json_t *object);
+	const char *lines[LINES_MAX]; /* for each object */
 };
 
-/* ---------------------------------------------------------------------------------------------------------- members */
+/* ------------------------------------------------------------------------------------------------------------- lines */
 
-static uint64_t
-reply_number(struct reply_object *object, const char *name)
+/* A member of an object, or "NAME.MEMBER" of an object in it. */
+static const json_t *
+reply_member(const json_t *object, const char *name, size_t length)
 {
-	uint64_t number = 0;
+	char key[64];
+	char *dot;
 
-	if (!json_read_unsigned(object->members, name, &number))
-		object->missing = name;
-	return number;
-}
-
-static bool
-reply_bool(struct reply_object *object, const char *name)
-{
-	bool value;
-
-	if (!json_read_bool(object->members, name, &value))
-		object->missing = name;
-	return value;
-}
-
-/* A string, or NULL for null. */
-static const char *
-reply_name(struct reply_object *object, const char *name)
-{
-	const json_t *member = json_object_get(object->members, name);
-
-	if (!json_is_string(member) && !json_is_null(member))
-		object->missing = name;
-	return json_string_value(member);
-}
-
-static const char *
-reply_string(struct reply_object *object, const char *name)
-{
-	const char *string = reply_name(object, name);
-
-	if (string == NULL)
-		object->missing = name;
-	return string != NULL ? string : "";
+	snprintf(key, sizeof key, "%.*s", (int)length, name);
+	dot = strchr(key, '.');
+	if (dot == NULL)
+		return json_object_get(object, key);
+	*dot = '\0';
+	return json_object_get(json_object_get(object, key), dot + 1);
 }
 
 /* Prints a string for a terminal; returns its width. */
@@ -77,383 +60,310 @@ reply_put_string(const char *string)
 	return width;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- tables */
-
-/* Gives the text of a cell, in `bytes` or where it is. */
-#define CELL_SIZE 64
-
-typedef const char *reply_cell(struct reply_object *object, const char *name, char bytes[CELL_SIZE]);
-
+/* The text of a member, in `bytes` or where it is; NULL if it is of another type than the kind needs. */
 static const char *
-cell_number(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
+reply_member_text(const json_t *member, char kind, char *bytes, size_t size)
 {
-	snprintf(bytes, CELL_SIZE, "%" PRIu64, reply_number(object, name));
-	return bytes;
+	bool number = json_is_integer(member) && json_integer_value(member) >= 0;
+	json_int_t value = json_integer_value(member);
+
+	switch (kind) {
+	case 'y':
+	case 'o':
+		if (!json_is_boolean(member))
+			return NULL;
+		return json_is_true(member) ? (kind == 'y' ? "yes" : "on") : (kind == 'y' ? "no" : "off");
+	case 'M':
+		snprintf(bytes, size, "%lld", (long long)value >> 20);
+		return number ? bytes : NULL;
+	case 'm':
+		snprintf(bytes, size, "%.3f", (double)value / 1e6);
+		return number ? bytes : NULL;
+	case 's':
+		snprintf(bytes, size, "%.1f", (double)value / 1e6);
+		return number ? bytes : NULL;
+	default:
+		if (json_is_null(member))
+			return kind == 'n' ? "none" : "-";
+		snprintf(bytes, size, "%lld", (long long)value);
+		return number ? bytes : json_string_value(member);
+	}
 }
 
-static const char *
-cell_string(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
+/* Prints the member that "NAME}" or "NAME:WIDTH KIND}" describes.  False if the object lacks it. */
+static bool
+reply_put_member(const json_t *object, const char *description)
 {
-	(void)bytes;
-	return reply_string(object, name);
+	size_t length = strcspn(description, ":}");
+	char *kind = (char[]){""}, bytes[32];
+	long width = description[length] == ':' ? strtol(description + length + 1, &kind, 10) : 0;
+	const char *text = reply_member_text(reply_member(object, description, length), *kind, bytes, sizeof bytes);
+	int padding;
+
+	if (text == NULL)
+		return false;
+	padding = (int)labs(width) - (int)strlen(text);
+	if (width > 0)
+		printf("%*s", padding > 0 ? padding : 0, "");
+	padding = (int)labs(width) - reply_put_string(text);
+	if (width < 0)
+		printf("%*s", padding > 0 ? padding : 0, "");
+	return true;
 }
 
+/* Prints a line; returns the name of a member that the object lacks, or NULL. */
 static const char *
-cell_name(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
+reply_put_line(const json_t *object, const char *line)
 {
-	const char *string = reply_name(object, name);
+	if (*line == '?') {
+		const json_t *member = reply_member(object, line + 1, strcspn(line + 1, " "));
 
-	(void)bytes;
-	return string != NULL ? string : "-";
+		if (member == NULL)
+			return line + 1;
+		if (!json_is_true(member) && json_integer_value(member) == 0 && !json_is_string(member))
+			return NULL;
+		line += strcspn(line, " ") + 1;
+	}
+	for (; *line != '\0'; line++) {
+		if (line[0] != '{' || line[1] == ' ') {
+			putchar(*line);
+			continue;
+		}
+		if (!reply_put_member(object, ++line))
+			return line;
+		line += strcspn(line, "}");
+	}
+	putchar('\n');
+	return NULL;
 }
 
-static const char *
-cell_on(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
-{
-	(void)bytes;
-	return reply_bool(object, name) ? "on" : "off";
-}
+/* --------------------------------------------------------------------------------------------------------- the shapes */
 
-static const char *
-cell_yes(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
+static void
+reply_set(json_t *object, const char *name, const char *string)
 {
-	(void)bytes;
-	return reply_bool(object, name) ? "yes" : "no";
+	json_object_set_new(object, name, json_string(string));
 }
 
 static bool
-site_has_default_name(struct reply_object *object)
+prepare_status(json_t *object)
 {
-	char own[CELL_SIZE];
+	const char *build = json_read_string(object, "build_id");
+	json_int_t started = json_integer_value(json_object_get(object, "started"));
 
-	snprintf(own, sizeof own, "formula-%02" PRIu64, reply_number(object, "slot"));
-	return strcmp(reply_string(object, "name"), own) == 0;
+	if (build != NULL && *build == '\0')
+		reply_set(object, "build_id", "none");
+	json_object_set_new(object, "up", json_integer((json_int_t)time(NULL) - started));
+	return true;
 }
 
-/* The name of a site that is not the default. */
-static const char *
-cell_site_name(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
+static bool
+prepare_probe(json_t *object)
 {
-	(void)bytes;
-	return site_has_default_name(object) ? "-" : reply_string(object, name);
+	return json_integer_value(json_object_get(object, "enabled")) != 0 ||
+	       json_integer_value(json_object_get(object, "fired")) != 0;
 }
 
-static const char *
-cell_origin(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
+/* Sites that are as after the start are not shown, nor is the default name. */
+static bool
+prepare_site(json_t *object)
 {
-	(void)bytes;
-	return strcmp(reply_string(object, name), "configuration") == 0 ? "config" : "request";
+	const char *name = json_read_string(object, "name");
+	char own[32];
+
+	snprintf(own, sizeof own, "formula-%02lld",
+		 (long long)json_integer_value(json_object_get(object, "slot")));
+	if (name == NULL || strcmp(name, own) != 0)
+		return true;
+	reply_set(object, "name", "-");
+	return !json_is_null(json_object_get(object, "formula")) || json_is_true(json_object_get(object, "traced"));
 }
 
-/* What receives the firings: "traced, printed", or "no", after a blank. */
-static const char *
-cell_enablers(struct reply_object *object, const char *name, char bytes[CELL_SIZE])
+/* Adds what receives the firings, "traced, printed" or "no", and from where the formula is. */
+static bool
+prepare_formula(json_t *object)
 {
 	static const char *const enablers[] = {"traced", "printed", "streamed", "written"};
-	int used = snprintf(bytes, CELL_SIZE, " ");
+	const char *origin = json_read_string(object, "origin");
+	char text[64] = "no";
+	int used = 0;
 
-	(void)name;
 	for (size_t i = 0; i < sizeof enablers / sizeof enablers[0]; i++)
-		if (reply_bool(object, enablers[i]))
-			used += snprintf(bytes + used, CELL_SIZE - (size_t)used, "%s%s", used > 1 ? ", " : "",
+		if (json_is_true(json_object_get(object, enablers[i])))
+			used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", used > 0 ? ", " : "",
 					 enablers[i]);
-	return used > 1 ? bytes : " no";
+	reply_set(object, "enablers", text);
+	reply_set(object, "from", origin != NULL && strcmp(origin, "request") == 0 ? "request" : "config");
+	return true;
 }
 
-static bool
-probe_is_shown(struct reply_object *object)
-{
-	return reply_number(object, "enabled") > 0 || reply_number(object, "fired") > 0;
-}
-
-static bool
-site_is_shown(struct reply_object *object)
-{
-	return reply_name(object, "formula") != NULL || reply_bool(object, "traced") ||
-	       !site_has_default_name(object);
-}
-
-#define COLUMNS_MAX 8
-
-/* `width` is negative for text, which is on the left; 0 for the last column. */
-struct reply_column {
-	const char *title;
-	int width;
-	reply_cell *cell;
-	const char *name;
-};
-
-static const struct reply_table {
-	const char *command;
-	struct reply_column columns[COLUMNS_MAX + 1];
-	bool (*is_shown)(struct reply_object *object); /* NULL: all objects are */
-} reply_tables[] = {
-    {"probes",
-     {{"PROBE", -26, cell_string, "probe"},
-      {"ENABLED", 8, cell_number, "enabled"},
-      {"FIRED", 20, cell_number, "fired"}},
-     probe_is_shown},
-    {"interfaces",
-     {{"INTERFACE", -16, cell_string, "interface"},
-      {"INDEX", 6, cell_number, "ifindex"},
-      {"STATE", -8, cell_string, "state"},
-      {"LINK", -14, cell_string, "link_type"},
-      {"RECEIVED", 14, cell_number, "received"},
-      {"DROPPED", 10, cell_number, "dropped"},
-      {"IF-DROPPED", 10, cell_number, "interface_dropped"},
-      {"REMOVED", 6, cell_number, "lost"}},
-     NULL},
-    {"debug",
-     {{"TOPIC", -10, cell_string, "topic"}, {"STATE", -5, cell_on, "on"}, {"MESSAGES", 0, cell_string, "messages"}},
-     NULL},
-    {"sites",
-     {{"SLOT", -4, cell_number, "slot"},
-      {"FORMULA", -40, cell_name, "formula"},
-      {"NAME", -40, cell_site_name, "name"},
-      {"TRACED", 0, cell_yes, "traced"}},
-     site_is_shown},
-    {"formulas",
-     {{"FORMULA", -18, cell_string, "formula"},
-      {"FROM", -7, cell_origin, "origin"},
-      {"PER", -6, cell_string, "per"},
-      {"COUNTED", -7, cell_yes, "counted"},
-      {"SEEN", 11, cell_number, "seen"},
-      {"MATCHED", 9, cell_number, "matched"},
-      {"DROPPED", 7, cell_number, "dropped"},
-      {" ENABLED", 0, cell_enablers, NULL}},
-     NULL},
-};
-
+/* Makes a definition one line: a line break and the white space around it are a blank. */
 static void
-reply_put_cell(const struct reply_column *column, const char *text)
-{
-	int padding = abs(column->width) - (int)strlen(text);
-
-	if (column->width > 0)
-		printf("%*s", padding > 0 ? padding : 0, "");
-	padding = abs(column->width) - reply_put_string(text);
-	if (column->width < 0)
-		printf("%*s", padding > 0 ? padding : 0, "");
-}
-
-static void
-reply_put_titles(const struct reply_table *table)
-{
-	for (const struct reply_column *column = table->columns; column->title != NULL; column++) {
-		if (column > table->columns)
-			putchar(' ');
-		reply_put_cell(column, column->title);
-	}
-	putchar('\n');
-}
-
-static void
-reply_put_row(const struct reply_table *table, struct reply_object *object)
-{
-	char bytes[CELL_SIZE];
-
-	if (table->is_shown != NULL && !table->is_shown(object))
-		return;
-	for (const struct reply_column *column = table->columns; column->title != NULL; column++) {
-		if (column > table->columns)
-			putchar(' ');
-		reply_put_cell(column, column->cell(object, column->name, bytes));
-	}
-	putchar('\n');
-}
-
-/* ----------------------------------------------------------------------------------------------------------- status */
-
-/* Times of batches, nothing if there was none. */
-static void
-status_put_times(struct reply_object *object, const char *title, const char *name)
-{
-	struct reply_object times = {.members = json_object_get(object->members, name)};
-	double median = (double)reply_number(&times, "p50") / 1e6, high = (double)reply_number(&times, "p99") / 1e6;
-	double worst = (double)reply_number(&times, "max") / 1e6;
-
-	if (times.missing != NULL)
-		object->missing = name;
-	if (worst > 0)
-		printf("%-12s median %.3f ms, 99th percentile %.3f ms, worst %.3f ms in the last minute\n", title, median,
-		       high, worst);
-}
-
-static void
-reply_put_status(struct reply_object *object)
-{
-	const char *build = reply_string(object, "build_id");
-
-	printf("netobsd ");
-	reply_put_string(reply_string(object, "version"));
-	printf(", pid %" PRIu64 ", up %" PRId64 " s\nbinary       ", reply_number(object, "pid"),
-	       (int64_t)time(NULL) - (int64_t)reply_number(object, "started"));
-	reply_put_string(reply_string(object, "binary"));
-	printf(", inode %" PRIu64 ", build id ", reply_number(object, "inode"));
-	reply_put_string(*build != '\0' ? build : "none");
-	if (reply_bool(object, "replaced"))
-		printf("\n%-12s the binary has been replaced on disk: attach as below, or restart netobsd", "");
-	printf("\nattach       bpftrace -e '");
-	reply_put_string(reply_string(object, "attach"));
-	printf("tcp__state__change { @[probe] = count(); }'\nprobes       %" PRIu64 " of %" PRIu64
-	       " enabled; probe sites: ",
-	       reply_number(object, "probes_enabled"), reply_number(object, "probes"));
-	reply_put_string(reply_string(object, "probe_site"));
-	printf("\nframes       %" PRIu64 ", %" PRIu64 " bytes; received %" PRIu64 ", dropped %" PRIu64
-	       ", dropped by interfaces %" PRIu64 "\n",
-	       reply_number(object, "frames"), reply_number(object, "bytes"), reply_number(object, "received"),
-	       reply_number(object, "dropped"), reply_number(object, "interface_dropped"));
-	status_put_times(object, "lag", "lag_ns");
-	status_put_times(object, "batch time", "batch_ns");
-	printf("connections  %" PRIu64 " of at most %" PRIu64 "\n", reply_number(object, "connections"),
-	       reply_number(object, "max_flows"));
-	if (reply_number(object, "max_closed_connections") > 0)
-		printf("ended        %" PRIu64 ", of which the last %" PRIu64 " are kept\n",
-		       reply_number(object, "ended_connections"), reply_number(object, "max_closed_connections"));
-	printf("workers      %" PRIu64 "\n", reply_number(object, "workers"));
-	if (reply_number(object, "flight_memory") > 0)
-		printf("flight       %" PRIu64 " MiB, %.1f s, %" PRIu64 " frames\n",
-		       reply_number(object, "flight_memory") >> 20,
-		       (double)reply_number(object, "flight_span_us") / 1e6, reply_number(object, "flight_frames"));
-	printf("memory       %" PRIu64 " MiB reserved, %" PRIu64 " MiB in use\n",
-	       reply_number(object, "memory_reserved") >> 20, reply_number(object, "memory_resident") >> 20);
-}
-
-/* --------------------------------------------------------------------------------------------------- other replies */
-
-static void
-reply_put_counters(struct reply_object *object)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)(uintptr_t)object->members, name, value) {
-		int width = reply_put_string(name);
-
-		printf("%*s %20" PRIu64 "\n", width < 40 ? 40 - width : 0, "", reply_number(object, name));
-	}
-}
-
-static void
-reply_put_reload(struct reply_object *object)
-{
-	if (reply_bool(object, "reloaded"))
-		puts("configuration reloaded");
-}
-
-/* Prints a definition in one line: a line break and the white space around it are a blank. */
-static void
-formula_put_definition(const char *definition)
+formula_join_lines(char *definition)
 {
 	static const char white_space[] = " \t\r\n\f\v";
-	char word[2] = "";
+	char *to = definition;
 
 	while (*definition != '\0') {
 		size_t blank = strspn(definition, white_space);
 		bool broken = memchr(definition, '\n', blank) != NULL;
 
-		word[0] = broken ? ' ' : *definition;
-		reply_put_string(word);
+		*to++ = broken ? ' ' : *definition;
 		definition += broken ? blank : 1;
 	}
-	putchar('\n');
+	*to = '\0';
 }
 
-static void
-reply_put_formula(struct reply_object *object)
+/* Adds the sentences of a formula that is described. */
+static bool
+prepare_details(json_t *object)
 {
-	bool counted = reply_bool(object, "counted");
-	const char *site = reply_name(object, "site"), *file = reply_name(object, "file"), *tracer;
-	char enablers[CELL_SIZE];
-	json_t *commands = json_object_get(object->members, "attach"), *command;
+	const char *definition = json_read_string(object, "definition"), *per = json_read_string(object, "per"), *tracer;
+	char *line = strdup(definition != NULL ? definition : ""), text[160];
+	json_t *commands = json_object_get(object, "attach"), *command;
+	bool request = prepare_formula(object) && strcmp(json_read_string(object, "from"), "request") == 0;
 
-	formula_put_definition(reply_string(object, "definition"));
-	printf("defined by   %s\n", strcmp(reply_string(object, "origin"), "request") == 0 ? "a request"
-										   : "the configuration");
-	printf("evaluated    %s, %s%s\n",
-	       strcmp(reply_string(object, "per"), "packet") == 0 ? "for every packet of its probes" : "for events",
-	       counted ? "always: it is counted" : "only while it is traced, printed, streamed or written",
-	       reply_bool(object, "evaluated") ? "" : "; not now");
-	printf("counts       seen %" PRIu64 ", matched %" PRIu64 ", dropped %" PRIu64 "\n",
-	       reply_number(object, "seen"), reply_number(object, "matched"), reply_number(object, "dropped"));
-	printf("enabled     %s\n", cell_enablers(object, NULL, enablers));
-	if (site == NULL) {
-		printf("site         none%s\n", file == NULL ? "" : ": no slot is free");
-		return;
+	if (line != NULL && definition != NULL) {
+		formula_join_lines(line);
+		reply_set(object, "definition", line);
 	}
-	printf("site         ");
-	reply_put_string(site);
-	printf(" in ");
-	reply_put_string(file != NULL ? file : "");
-	putchar('\n');
+	free(line);
+	reply_set(object, "by", request ? "a request" : "the configuration");
+	snprintf(text, sizeof text, "%s, %s%s",
+		 per != NULL && strcmp(per, "packet") == 0 ? "for every packet of its probes" : "for events",
+		 json_is_true(json_object_get(object, "counted"))
+		     ? "always: it is counted"
+		     : "only while it is traced, printed, streamed or written",
+		 json_is_true(json_object_get(object, "evaluated")) ? "" : "; not now");
+	reply_set(object, "evaluation", text);
+	json_object_set_new(object, "full", json_boolean(json_is_null(json_object_get(object, "site")) &&
+							   json_is_string(json_object_get(object, "file"))));
+	json_object_set_new(object, "off", json_boolean(json_is_null(json_object_get(object, "file"))));
 	json_object_foreach(commands, tracer, command) {
-		const char *line = json_is_string(command) ? json_string_value(command) : "";
-
-		printf("%*s ", 12 - reply_put_string(tracer) > 0 ? 12 - (int)strlen(tracer) : 0, "");
-		reply_put_string(*line != '\0' ? line : "none: the path has characters that need quotes");
-		putchar('\n');
+		if (json_is_string(command) && *json_string_value(command) == '\0')
+			reply_set(commands, tracer, "none: the path has characters that need quotes");
 	}
+	return true;
 }
 
-static void
-reply_put_file(struct reply_object *object)
-{
-	const char *file = reply_name(object, "file");
-
-	printf("file ");
-	reply_put_string(file != NULL ? file : "none");
-	putchar('\n');
-}
+static const struct reply_shape reply_shapes[] = {
+    {.command = "status",
+     .prepare = prepare_status,
+     .lines = {"netobsd {version}, pid {pid}, up {up} s",
+	       "binary       {binary}, inode {inode}, build id {build_id}",
+	       "?replaced              the binary has been replaced on disk: attach as below, or restart netobsd",
+	       "attach       bpftrace -e '{attach}tcp__state__change { @[probe] = count(); }'",
+	       "probes       {probes_enabled} of {probes} enabled; probe sites: {probe_site}",
+	       "frames       {frames}, {bytes} bytes; received {received}, dropped {dropped}, dropped by interfaces "
+	       "{interface_dropped}",
+	       "?lag_ns.max lag          median {lag_ns.p50:m} ms, 99th percentile {lag_ns.p99:m} ms, worst "
+	       "{lag_ns.max:m} ms in the last minute",
+	       "?batch_ns.max batch time   median {batch_ns.p50:m} ms, 99th percentile {batch_ns.p99:m} ms, worst "
+	       "{batch_ns.max:m} ms in the last minute",
+	       "connections  {connections} of at most {max_flows}",
+	       "?max_closed_connections ended        {ended_connections}, of which the last {max_closed_connections} "
+	       "are kept",
+	       "workers      {workers}",
+	       "?flight_memory flight       {flight_memory:M} MiB, {flight_span_us:s} s, {flight_frames} frames",
+	       "memory       {memory_reserved:M} MiB reserved, {memory_resident:M} MiB in use"}},
+    {.command = "probes",
+     .title = "PROBE                       ENABLED                FIRED",
+     .prepare = prepare_probe,
+     .lines = {"{probe:-26} {enabled:8} {fired:20}"}},
+    {.command = "interfaces",
+     .title = "INTERFACE         INDEX STATE    LINK                 RECEIVED    DROPPED IF-DROPPED REMOVED",
+     .lines = {"{interface:-16} {ifindex:6} {state:-8} {link_type:-14} {received:14} {dropped:10} "
+	       "{interface_dropped:10} {lost:6}"}},
+    {.command = "reload", .lines = {"?reloaded configuration reloaded"}},
+    {.command = "debug",
+     .title = "TOPIC      STATE MESSAGES",
+     .lines = {"{topic:-10} {on:-5o} {messages}"}},
+    {.command = "formulas",
+     .title = "FORMULA            FROM    PER    COUNTED        SEEN   MATCHED DROPPED  ENABLED",
+     .prepare = prepare_formula,
+     .lines = {"{formula:-18} {from:-7} {per:-6} {counted:-7y} {seen:11} {matched:9} {dropped:7}  {enablers}"}},
+    {.command = "formula",
+     .prepare = prepare_details,
+     .lines = {"{definition}",
+	       "defined by   {by}",
+	       "evaluated    {evaluation}",
+	       "counts       seen {seen}, matched {matched}, dropped {dropped}",
+	       "enabled      {enablers}",
+	       "?off site         none",
+	       "?full site         none: no slot is free",
+	       "?site site         {site} in {file}",
+	       "?site bpftrace     {attach.bpftrace}",
+	       "?site perf         {attach.perf}",
+	       "?site gdb          {attach.gdb}",
+	       "?site SystemTap    {attach.SystemTap}",
+	       "?site DTrace       {attach.DTrace}"}},
+    {.command = "sites",
+     .head = "file {file:n}",
+     .title = "SLOT FORMULA                                  NAME                                     TRACED",
+     .prepare = prepare_site,
+     .lines = {"{slot:-4} {formula:-40} {name:-40} {traced:y}"}},
+    {.command = "undefine"},
+};
 
 /* --------------------------------------------------------------------------------------------------------- a reply */
 
 struct reply_text {
-	const struct reply_table *table; /* NULL: no table */
-	void (*put)(struct reply_object *object); /* instead of a row: all objects, with a table only the first one */
+	const struct reply_shape *shape; /* NULL: each member is a line */
 	bool begun;
 };
 
-/* Prints an object of a reply; returns the name of a member that it lacks, or NULL. */
+/* Prints the members, which are numbers. */
 static const char *
-reply_put_object(void *context, const json_t *members)
+reply_put_counters(json_t *object)
+{
+	const char *name, *text;
+	json_t *value;
+
+	json_object_foreach(object, name, value) {
+		int width = reply_put_string(name);
+		char bytes[32];
+
+		text = json_is_integer(value) ? reply_member_text(value, 0, bytes, sizeof bytes) : NULL;
+		if (text == NULL)
+			return name;
+		printf("%*s %20s\n", width < 40 ? 40 - width : 0, "", text);
+	}
+	return NULL;
+}
+
+static const char *
+reply_put_object(void *context, json_t *object)
 {
 	struct reply_text *text = context;
-	struct reply_object object = {.members = members};
+	const struct reply_shape *shape = text->shape;
 	bool first = !text->begun;
-
-	bool put = text->put != NULL && (first || text->table == NULL);
+	const char *missing = NULL;
 
 	text->begun = true;
-	if (put)
-		text->put(&object);
-	if (first && text->table != NULL)
-		reply_put_titles(text->table);
-	if (!put && text->table != NULL)
-		reply_put_row(text->table, &object);
-	return object.missing;
+	if (shape == NULL)
+		return reply_put_counters(object);
+	if (first && shape->head != NULL)
+		missing = reply_put_line(object, shape->head);
+	if (first && shape->title != NULL)
+		puts(shape->title);
+	if ((first && shape->head != NULL) || (shape->prepare != NULL && !shape->prepare(object)))
+		return missing;
+	for (size_t i = 0; i < LINES_MAX && shape->lines[i] != NULL && missing == NULL; i++)
+		missing = reply_put_line(object, shape->lines[i]);
+	return missing;
 }
 
 bool
-reply_text_print(const char *path, const char *request, const char *command, bool detailed)
+reply_text_print(const char *path, const char *request, const char *command)
 {
-	static const struct {
-		const char *command;
-		void (*put)(struct reply_object *object);
-	} others[] = {{"status", reply_put_status},
-		      {"counters", reply_put_counters},
-		      {"reload", reply_put_reload},
-		      {"sites", reply_put_file}};
-	struct reply_text text = {.put = detailed ? reply_put_formula : NULL};
+	struct reply_text text = {.shape = NULL};
 
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (strcmp(others[i].command, command) == 0)
-			text.put = others[i].put;
-	for (size_t i = 0; i < sizeof reply_tables / sizeof reply_tables[0] && !detailed; i++)
-		if (strcmp(reply_tables[i].command, command) == 0)
-			text.table = &reply_tables[i];
+	for (size_t i = 0; i < sizeof reply_shapes / sizeof reply_shapes[0]; i++)
+		if (strcmp(reply_shapes[i].command, command) == 0)
+			text.shape = &reply_shapes[i];
 	if (!client_visit_reply(path, request, reply_put_object, &text))
 		return false;
-	if (text.table != NULL && !text.begun)
-		reply_put_titles(text.table);
+	if (!text.begun && text.shape != NULL && text.shape->title != NULL)
+		puts(text.shape->title);
 	return true;
 }

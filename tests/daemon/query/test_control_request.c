@@ -55,6 +55,9 @@ test_filter(void **state)
 	assert_true(parse("connections", &request, why));
 	assert_false(request.filter.has_port || request.filter.has_host || request.filter.has_protocol);
 	assert_string_equal(request.filter.state, "");
+	assert_true(parse("connections --fields=cid,comm", &request, why));
+	assert_int_equal(request.connection_fields.count, 2);
+	assert_int_equal(request.owners, OWNERS_LOCAL);
 	assert_true(parse("connections state=established port 80 host 10.0.0.1 proto=tcp", &request, why));
 	assert_string_equal(request.filter.state, "established");
 	assert_int_equal(request.filter.port, 80);
