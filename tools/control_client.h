@@ -30,8 +30,8 @@ bool client_print_reply(const char *path, const char *request, FILE *to);
 
 /* Like client_print_reply(), but hands each line, a JSON object, to a function that prints it to standard output, and
  * returns the name of a member that the object lacks, up to a blank, a colon or a brace, or NULL. */
-bool client_visit_reply(const char *path, const char *request,
-			const char *(*visit)(void *context, json_t *object), void *context);
+bool client_visit_reply(const char *path, const char *request, const char *(*visit)(void *context, json_t *object),
+			void *context);
 
 /* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the
  * others, becomes a message. */

@@ -106,8 +106,8 @@ ctl_join_words(char request[CLIENT_REQUEST_MAX], char **words, int count, bool j
 
 		if (used + length + 1 >= CLIENT_REQUEST_MAX - sizeof " --json\n" || strpbrk(words[i], "\n\r") != NULL)
 			return false;
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s%s", i > 0 ? " " : "", words[i],
-					 i == 0 && json ? " --json" : "");
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s%s", i > 0 ? " " : "",
+					 words[i], i == 0 && json ? " --json" : "");
 	}
 	snprintf(request + used, CLIENT_REQUEST_MAX - used, "\n");
 	return true;
@@ -162,9 +162,8 @@ ctl_run(const char *path, const char *request, char **words, bool json)
 
 	if (strcmp(words[0], "define") == 0 && words[1] != NULL)
 		return ctl_define(path, request, request + strlen("define "), json);
-	if (strncmp(words[0], "connection", strlen("connection")) == 0
-		? !client_print_reply(path, request, stdout)
-		: !ctl_print(path, request, words, json))
+	if (strncmp(words[0], "connection", strlen("connection")) == 0 ? !client_print_reply(path, request, stdout)
+								       : !ctl_print(path, request, words, json))
 		return EXIT_FAILURE;
 	if (strcmp(words[0], "undefine") == 0 && words[1] != NULL)
 		return ctl_log_names(site_names_update(path, words[1], false, error), error);
@@ -267,7 +266,7 @@ ctl_log_wrong_option(int option, const char *word)
 	for (const struct option *known = ctl_options; known->name != NULL; known++)
 		nearest_consider(&nearest, known->name);
 	client_log("netobsctl", "unknown or ambiguous option %s%s; netobsctl --help lists the options", word,
-		nearest_hint(&nearest, "--", hint));
+		   nearest_hint(&nearest, "--", hint));
 	return EXIT_FAILURE;
 }
 

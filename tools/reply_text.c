@@ -14,8 +14,8 @@
 
 /*
  * How the objects of a reply are printed.  In a line {NAME} is a member, and a brace before a blank is itself.
- * {NAME:WIDTH KIND} has a width, which is negative for what stands on the left, and a kind: M, a number as MiB; m, ns as
- * milliseconds; s, us as seconds; y, a bool as yes or no; o, as on or off; n, a name, or "none".  "?NAME " at the
+ * {NAME:WIDTH KIND} has a width, which is negative for what stands on the left, and a kind: M, a number as MiB; m, ns
+ * as milliseconds; s, us as seconds; y, a bool as yes or no; o, as on or off; n, a name, or "none".  "?NAME " at the
  * beginning: the line is printed if the member is true, another number than 0, or a string.
  */
 struct reply_shape {
@@ -27,7 +27,7 @@ struct reply_shape {
 	const char *lines[LINES_MAX]; /* for each object */
 };
 
-/* ------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 /* A member of an object, or "NAME.MEMBER" of an object in it. */
 static const json_t *
@@ -137,7 +137,7 @@ reply_put_line(const json_t *object, const char *line)
 	return NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the shapes */
+/* ------------------------------------------------------------------------------------------------------- the shapes */
 
 static void
 reply_set(json_t *object, const char *name, const char *string)
@@ -171,8 +171,7 @@ prepare_site(json_t *object)
 	const char *name = json_read_string(object, "name");
 	char own[32];
 
-	snprintf(own, sizeof own, "formula-%02lld",
-		 (long long)json_integer_value(json_object_get(object, "slot")));
+	snprintf(own, sizeof own, "formula-%02lld", (long long)json_integer_value(json_object_get(object, "slot")));
 	if (name == NULL || strcmp(name, own) != 0)
 		return true;
 	reply_set(object, "name", "-");
@@ -218,7 +217,8 @@ formula_join_lines(char *definition)
 static bool
 prepare_details(json_t *object)
 {
-	const char *definition = json_read_string(object, "definition"), *per = json_read_string(object, "per"), *tracer;
+	const char *definition = json_read_string(object, "definition"), *per = json_read_string(object, "per"),
+		   *tracer;
 	char *line = strdup(definition != NULL ? definition : ""), text[160];
 	json_t *commands = json_object_get(object, "attach"), *command;
 	bool request = prepare_formula(object) && strcmp(json_read_string(object, "from"), "request") == 0;
@@ -236,10 +236,12 @@ prepare_details(json_t *object)
 		     : "only while it is traced, printed, streamed or written",
 		 json_is_true(json_object_get(object, "evaluated")) ? "" : "; not now");
 	reply_set(object, "evaluation", text);
-	json_object_set_new(object, "full", json_boolean(json_is_null(json_object_get(object, "site")) &&
-							   json_is_string(json_object_get(object, "file"))));
+	json_object_set_new(object, "full",
+			    json_boolean(json_is_null(json_object_get(object, "site")) &&
+					 json_is_string(json_object_get(object, "file"))));
 	json_object_set_new(object, "off", json_boolean(json_is_null(json_object_get(object, "file"))));
-	json_object_foreach(commands, tracer, command) {
+	json_object_foreach(commands, tracer, command)
+	{
 		if (json_is_string(command) && *json_string_value(command) == '\0')
 			reply_set(commands, tracer, "none: the path has characters that need quotes");
 	}
@@ -249,8 +251,7 @@ prepare_details(json_t *object)
 static const struct reply_shape reply_shapes[] = {
     {.command = "status",
      .prepare = prepare_status,
-     .lines = {"netobsd {version}, pid {pid}, up {up} s",
-	       "binary       {binary}, inode {inode}, build id {build_id}",
+     .lines = {"netobsd {version}, pid {pid}, up {up} s", "binary       {binary}, inode {inode}, build id {build_id}",
 	       "?replaced              the binary has been replaced on disk: attach as below, or restart netobsd",
 	       "attach       bpftrace -e '{attach}tcp__state__change { @[probe] = count(); }'",
 	       "probes       {probes_enabled} of {probes} enabled; probe sites: {probe_site}",
@@ -275,28 +276,19 @@ static const struct reply_shape reply_shapes[] = {
      .lines = {"{interface:-16} {ifindex:6} {state:-8} {link_type:-14} {received:14} {dropped:10} "
 	       "{interface_dropped:10} {lost:6}"}},
     {.command = "reload", .lines = {"?reloaded configuration reloaded"}},
-    {.command = "debug",
-     .title = "TOPIC      STATE MESSAGES",
-     .lines = {"{topic:-10} {on:-5o} {messages}"}},
+    {.command = "debug", .title = "TOPIC      STATE MESSAGES", .lines = {"{topic:-10} {on:-5o} {messages}"}},
     {.command = "formulas",
      .title = "FORMULA            FROM    PER    COUNTED        SEEN   MATCHED DROPPED  ENABLED",
      .prepare = prepare_formula,
      .lines = {"{formula:-18} {from:-7} {per:-6} {counted:-7y} {seen:11} {matched:9} {dropped:7}  {enablers}"}},
     {.command = "formula",
      .prepare = prepare_details,
-     .lines = {"{definition}",
-	       "defined by   {by}",
-	       "evaluated    {evaluation}",
-	       "counts       seen {seen}, matched {matched}, dropped {dropped}",
-	       "enabled      {enablers}",
-	       "?off site         none",
-	       "?full site         none: no slot is free",
-	       "?site site         {site} in {file}",
-	       "?site bpftrace     {attach.bpftrace}",
-	       "?site perf         {attach.perf}",
-	       "?site gdb          {attach.gdb}",
-	       "?site SystemTap    {attach.SystemTap}",
-	       "?site DTrace       {attach.DTrace}"}},
+     .lines = {"{definition}", "defined by   {by}", "evaluated    {evaluation}",
+	       "counts       seen {seen}, matched {matched}, dropped {dropped}", "enabled      {enablers}",
+	       "?off site         none", "?full site         none: no slot is free",
+	       "?site site         {site} in {file}", "?site bpftrace     {attach.bpftrace}",
+	       "?site perf         {attach.perf}", "?site gdb          {attach.gdb}",
+	       "?site SystemTap    {attach.SystemTap}", "?site DTrace       {attach.DTrace}"}},
     {.command = "sites",
      .head = "file {file:n}",
      .title = "SLOT FORMULA                                  NAME                                     TRACED",
@@ -319,7 +311,8 @@ reply_put_counters(json_t *object)
 	const char *name, *text;
 	json_t *value;
 
-	json_object_foreach(object, name, value) {
+	json_object_foreach(object, name, value)
+	{
 		int width = reply_put_string(name);
 		char bytes[32];
 

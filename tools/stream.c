@@ -31,11 +31,11 @@ struct stream_reader {
 	char *buffer;		    /* BUFFER_SIZE bytes */
 	char *cleaned;		    /* what is passed on of them */
 	size_t used;
-	uint64_t lost; /* lines that netobsd dropped */
-	bool ended;    /* netobsd has ended the stream */
-	bool text;     /* lines are printed as text */
+	uint64_t lost;	     /* lines that netobsd dropped */
+	bool ended;	     /* netobsd has ended the stream */
+	bool text;	     /* lines are printed as text */
 	const char *mistake; /* why the lines are not those of netobsd; NULL: they are */
-	bool failed;   /* lines cannot be written: a message was printed, unless the reader has closed the output */
+	bool failed; /* lines cannot be written: a message was printed, unless the reader has closed the output */
 	int status;
 };
 
@@ -116,7 +116,7 @@ stream_pass_line(struct stream_reader *reader, const char *line, size_t length, 
 	else if (text != NULL)
 		at = PUT(put_foreign_lines(at, text, strlen(text)), "\n");
 	else if (gap)
-		at += sprintf(at, "lost %llu\n", (unsigned long long)lost);
+		at = PUT(put_u64(PUT(at, "lost "), lost), "\n");
 	else
 		reader->mistake = "its lines are not firings";
 	json_decref(object);
@@ -237,10 +237,9 @@ static bool
 stream_make_request(char request[CLIENT_REQUEST_MAX], char *const names[], int count,
 		    const struct stream_options *options)
 {
-	size_t used = (size_t)snprintf(request, CLIENT_REQUEST_MAX, "stream%s%s%s",
-				       options->json || options->directory != NULL ? "" : " --text",
-				       options->fields != NULL ? " --fields=" : "",
-				       options->fields != NULL ? options->fields : "");
+	size_t used = (size_t)snprintf(
+	    request, CLIENT_REQUEST_MAX, "stream%s%s%s", options->json || options->directory != NULL ? "" : " --text",
+	    options->fields != NULL ? " --fields=" : "", options->fields != NULL ? options->fields : "");
 
 	for (int i = 0; i < count && used < CLIENT_REQUEST_MAX; i++)
 		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s", names[i]);
@@ -261,8 +260,7 @@ stream_open_files(struct stream_reader *reader, const char *name, const struct s
 	if (options->directory == NULL && options->rotate != NULL)
 		client_log_error("--rotate needs --dir", NULL);
 	else if (!stream_rotation_parse(rotate, &rotation))
-		client_log_error("--rotate",
-				 "expected a size or a time from 1s on, with a unit as in 100M, 1h");
+		client_log_error("--rotate", "expected a size or a time from 1s on, with a unit as in 100M, 1h");
 	else if (options->directory == NULL)
 		return true;
 	else

@@ -16,7 +16,7 @@
 #include "daemon/metrics/metrics_page.h"
 #include "daemon/metrics/metrics_socket.h"
 #include "daemon/query/server.h"
-#include "daemon/stats/state_counter.h"
+#include "daemon/stats/stats.h"
 
 /* Interval between steps of the state counters. */
 #define STATE_COUNT_NS (100 * 1000000u)

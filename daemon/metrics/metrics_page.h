@@ -5,7 +5,7 @@
 
 #include "base/text_buffer.h"
 #include "daemon/query/query_context.h"
-#include "daemon/stats/state_counter.h"
+#include "daemon/stats/stats.h"
 
 /* Appends all metrics; `counters` has one element per worker.  Every series exists from the start, even if it is 0, so
  * that rates are exact. */

@@ -266,12 +266,8 @@ static const struct request_row {
     [REQUEST_PROBES] = {.name = "probes"},
     [REQUEST_INTERFACES] = {.name = "interfaces"},
     [REQUEST_COUNTERS] = {.name = "counters"},
-    [REQUEST_RELOAD] = {.name = "reload",
-			.privilege = "reload the configuration",
-			.always = true},
-    [REQUEST_DEBUG] = {.name = "debug",
-		       .operand = OPERAND_TOPICS,
-		       .privilege = "switch debug messages"},
+    [REQUEST_RELOAD] = {.name = "reload", .privilege = "reload the configuration", .always = true},
+    [REQUEST_DEBUG] = {.name = "debug", .operand = OPERAND_TOPICS, .privilege = "switch debug messages"},
     [REQUEST_FORMULAS] = {.name = "formulas", .operand = OPERAND_WORD, .wanted = a_formula},
     [REQUEST_DEFINE] = {.name = "define",
 			.operand = OPERAND_TEXT,
@@ -414,8 +410,8 @@ parser_take_options(const struct request_parser *parser, char **rest)
 		else if ((request_options[i].kind == OPTION_FLAG) != (value == NULL))
 			mistake = value == NULL ? "needs a value" : "takes no value";
 		if (mistake != NULL)
-			snprintf(parser->error, parser->size, "%s: --%s %s", parser->row->name,
-				 request_options[i].name, mistake);
+			snprintf(parser->error, parser->size, "%s: --%s %s", parser->row->name, request_options[i].name,
+				 mistake);
 		if (mistake != NULL || !parser_store(parser, &request_options[i], value))
 			return false;
 		given |= 1u << i;
@@ -566,9 +562,9 @@ request_fail_unknown(const char *word, char *error, size_t size)
 	for (unsigned i = 0; i < REQUEST_COMMANDS; i++) {
 		nearest_consider(&nearest, request_rows[i].name);
 		text_add_format(&names, "%s%s",
-				i == 0			     ? ""
+				i == 0			   ? ""
 				: i + 1 < REQUEST_COMMANDS ? ", "
-							     : " and ",
+							   : " and ",
 				request_rows[i].name);
 	}
 	snprintf(error, size, "unknown command%s; commands are %s", nearest_hint(&nearest, "", hint), list);

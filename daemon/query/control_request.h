@@ -63,8 +63,8 @@ struct control_filter {
 
 struct control_request {
 	enum control_command command;
-	bool json; /* connections */
-	bool text; /* REQUEST_STREAM: lines have the text of firings */
+	bool json;	/* connections */
+	bool text;	/* REQUEST_STREAM: lines have the text of firings */
 	uint64_t cid;	/* REQUEST_CONNECTION; REQUEST_WRITE: 0 for all connections */
 	bool set_debug; /* REQUEST_DEBUG: replace the set of topics, otherwise only show it */
 	uint32_t debug_topics;

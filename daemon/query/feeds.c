@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_debug.h"
-#include "daemon/query/client_descriptors.h"
+#include "daemon/query/server.h"
 #include "probes/feed/feed.h"
 #include "probes/manifest.h"
 #include "probes/nearest.h"

@@ -2,8 +2,6 @@
 # control socket
 
 libdaemon_a_SOURCES += \
-	%D%/client_descriptors.c \
-	%D%/client_descriptors.h \
 	%D%/connection_fields.c \
 	%D%/connection_fields.h \
 	%D%/connection_filter.c \

@@ -42,7 +42,7 @@ struct feed_part {
 	size_t
 	    length[PRINT_JSON + 1]; /* of the whole line of the present firing in each format; 0: not formatted yet */
 	char line[PRINT_JSON + 1][PRINT_LINE_MAX];
-	char chosen[PRINT_LINE_MAX]; /* line of chosen fields */
+	char chosen[PRINT_LINE_MAX];			  /* line of chosen fields */
 	char object[PRINT_LINE_MAX * JSON_BYTE_MAX + 32]; /* a line of text as a member */
 };
 

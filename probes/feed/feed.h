@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Feeds: firings as lines of JSON for readers outside the process.  Each feed has its own choice of probes, formulas and
- * fields.
+ * Feeds: firings as lines of JSON for readers outside the process.  Each feed has its own choice of probes, formulas
+ * and fields.
  *
  * Each emitter has a part of the set, and each feed has a queue for each part: the thread of an emitter adds lines to
  * the queues of its part and never waits; one other thread, which sends the feeds, removes the lines.  The lines of a

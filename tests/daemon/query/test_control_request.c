@@ -27,9 +27,10 @@ static void
 test_good(void **state)
 {
 	static const char *const good[] = {
-	    "status",	    "  probes\t", "interfaces", "counters\r",
-	    "connection 1", "connection --json 18446744073709551615", "reload",
-	    "debug",	    "debug live,host owner", "debug off",
+	    "status",	  "  probes\t",	  "interfaces",
+	    "counters\r", "connection 1", "connection --json 18446744073709551615",
+	    "reload",	  "debug",	  "debug live,host owner",
+	    "debug off",
 	};
 	struct control_request request;
 	char why[256];
@@ -74,15 +75,41 @@ static void
 test_bad(void **state)
 {
 	static const char *const bad[] = {
-	    "", " ", "--json", "status --json", "Status", "status x", "statusx", "connection", "connection 1 2", "connection -1",
-	    "connection 18446744073709551616", "connection 0x10", "connections port", "connections port=",
+	    "",
+	    " ",
+	    "--json",
+	    "status --json",
+	    "Status",
+	    "status x",
+	    "statusx",
+	    "connection",
+	    "connection 1 2",
+	    "connection -1",
+	    "connection 18446744073709551616",
+	    "connection 0x10",
+	    "connections port",
+	    "connections port=",
 	    "connections port -1",
-	    "connections port 65536", "connections port +1", "connections =", "connections x", "connections state",
-	    "connections state=", "connections state state-", "connections host 1.2.3", "connections host 1::2::3",
-	    "connections proto icmp", "connections por 1",
-	    "connections proto tcp proto", "connections proto tcp proto x", "connections port 1 port",
-	    "connections proto=tcp proto=", "a b c d e f g h i j k l m n o p q", "reload now",
-	    "debug nothing", "debug live,", "debug live host,x",
+	    "connections port 65536",
+	    "connections port +1",
+	    "connections =",
+	    "connections x",
+	    "connections state",
+	    "connections state=",
+	    "connections state state-",
+	    "connections host 1.2.3",
+	    "connections host 1::2::3",
+	    "connections proto icmp",
+	    "connections por 1",
+	    "connections proto tcp proto",
+	    "connections proto tcp proto x",
+	    "connections port 1 port",
+	    "connections proto=tcp proto=",
+	    "a b c d e f g h i j k l m n o p q",
+	    "reload now",
+	    "debug nothing",
+	    "debug live,",
+	    "debug live host,x",
 	};
 	struct control_request request;
 	char why[256];
@@ -118,8 +145,7 @@ test_hints_of_a_filter(void **state)
 				    "state, port, host, proto, cid or where EXPRESSION"},
 	    {"connections prot=80", "unknown condition \"prot=80\" (did you mean port?): state, port, host, proto, cid "
 				    "or where EXPRESSION"},
-	    {"connections size 3",
-	     "unknown condition \"size\": state, port, host, proto, cid or where EXPRESSION"},
+	    {"connections size 3", "unknown condition \"size\": state, port, host, proto, cid or where EXPRESSION"},
 	};
 	struct control_request request;
 	char why[256];
@@ -147,9 +173,8 @@ test_stream(void **state)
 	    {"stream\t--fields=x,y a\tbcdefghijklmnopqrst uvwxyz", "a,bcdefghijklmnopqrst,uvwxyz", "x,y"},
 	    {"stream --fields=xxxxxxxxxxxxxxxxxxxxxxxxxxx,y a b", "a,b", "xxxxxxxxxxxxxxxxxxxxxxxxxxx,y"},
 	};
-	static const char *const bad[] = {"stream --fields=a --fields=b", "stream -x", "stream a --field=b",
-					  "stream a --fields=b", "stream a -x",
-					  "stream --dir=x a"};
+	static const char *const bad[] = {"stream --fields=a --fields=b", "stream -x",	 "stream a --field=b",
+					  "stream a --fields=b",	  "stream a -x", "stream --dir=x a"};
 	struct control_request request;
 	char line[4097], why[256];
 
@@ -173,7 +198,7 @@ static void
 test_closed(void **state)
 {
 	static const char *const bad[] = {"closed --last=x", "closed --last=", "closed --last", "closed --x",
-					   "closed -- a == 1"};
+					  "closed -- a == 1"};
 	struct control_request request;
 	char line[4097] = " closed --json --last=10m  --fields=client,reason  reason == \"fin\" && server_port == 443";
 	char why[256];
@@ -204,10 +229,18 @@ test_closed(void **state)
 static void
 test_write(void **state)
 {
-	static const char *const bad[] = {"write --format=erf", "write --format", "write --cid=0", "write --cid=x",
-					  "write --last=0s", "write --last=10", "write --last=3153600001s",
-					  "write --last=s", "write --cid=1 --last=1s", "write --x tcp",
-					  "write --link-types=1", "write --"};
+	static const char *const bad[] = {"write --format=erf",
+					  "write --format",
+					  "write --cid=0",
+					  "write --cid=x",
+					  "write --last=0s",
+					  "write --last=10",
+					  "write --last=3153600001s",
+					  "write --last=s",
+					  "write --cid=1 --last=1s",
+					  "write --x tcp",
+					  "write --link-types=1",
+					  "write --"};
 	struct control_request request;
 	char line[4097] = "  write --format=snoop --last=500ms  1 2,48 0 0 9,6 0 0 262144";
 	char why[256];
@@ -239,8 +272,9 @@ test_messages(void **state)
 	static const struct {
 		const char *line, *error;
 	} bad[] = {
-	    {"statu", "unknown command (did you mean status?); commands are status, connections, connection, probes, "
-		      "interfaces, counters, reload, debug, formulas, define, undefine, sites, stream, write and closed"},
+	    {"statu",
+	     "unknown command (did you mean status?); commands are status, connections, connection, probes, "
+	     "interfaces, counters, reload, debug, formulas, define, undefine, sites, stream, write and closed"},
 	    {" ", "the request is empty"},
 	    {"stream --feilds=a", "stream: unknown option \"--feilds=a\" (did you mean --fields?); options are "
 				  "--fields= and --text"},
@@ -302,9 +336,10 @@ static void
 test_noise(void **state)
 {
 	static const char *const words[] = {
-	    "connections", "connection",  "--json", "state", "=",   "port", "host",		    "80",
-	    "stream", "--fields=", "write", "--cid=", "--last=", "--format=",
-	    " ",	   "established", "\t",     "proto", "tcp", "::",   "9999999999999999999999", "state-",
+	    "connections", "connection",  "--json",    "state", "=",	  "port",    "host",
+	    "80",	   "stream",	  "--fields=", "write", "--cid=", "--last=", "--format=",
+	    " ",	   "established", "\t",	       "proto", "tcp",	  "::",	     "9999999999999999999999",
+	    "state-",
 	};
 	char line[4097], why[256];
 	struct control_request request;
@@ -378,11 +413,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_good),  cmocka_unit_test(test_filter),
-	    cmocka_unit_test(test_hints_of_a_filter), cmocka_unit_test(test_bad),
-	    cmocka_unit_test(test_stream), cmocka_unit_test(test_messages), cmocka_unit_test(test_length),
-	    cmocka_unit_test(test_closed),
-	    cmocka_unit_test(test_write), cmocka_unit_test(test_noise), cmocka_unit_test(test_text),
+	    cmocka_unit_test(test_good),   cmocka_unit_test(test_filter), cmocka_unit_test(test_hints_of_a_filter),
+	    cmocka_unit_test(test_bad),	   cmocka_unit_test(test_stream), cmocka_unit_test(test_messages),
+	    cmocka_unit_test(test_length), cmocka_unit_test(test_closed), cmocka_unit_test(test_write),
+	    cmocka_unit_test(test_noise),  cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
