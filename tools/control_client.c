@@ -273,9 +273,9 @@ client_expect_end(int fd)
 	(void)!send(fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Reads up to the end of file; NULL or what is wrong.  What is JSON may have all characters of UTF-8. */
+/* Reads up to the end of file; NULL or what is wrong. */
 static const char *
-client_receive_text(int fd, char *text, size_t size, bool json)
+client_receive_text(int fd, char *text, size_t size)
 {
 	time_t start = client_seconds();
 	size_t used = 0;
@@ -296,12 +296,9 @@ client_receive_text(int fd, char *text, size_t size, bool json)
 	if (used == size)
 		return "the reply is too long";
 	text[used] = '\0';
-	for (size_t i = 0; i < used; i++) {
-		bool shown = text[i] >= ' ' && text[i] <= '~';
-
-		if (!shown && text[i] != '\n' && !(json && ((unsigned char)text[i] & 0x80) != 0))
+	for (size_t i = 0; i < used; i++)
+		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n')
 			return "the reply is not text";
-	}
 	return NULL;
 }
 
@@ -319,7 +316,7 @@ struct client_copy {
 	FILE *to;      /* NULL: nowhere */
 	bool records;  /* lines that are notes become messages */
 	/* NULL: the lines are written, as they are */
-	const char *(*visit)(void *context, json_t *object);
+	client_visitor *visit;
 	void *context;
 	char mistake[96]; /* what is wrong with a line that was visited */
 };
@@ -433,73 +430,74 @@ client_copy_reply(int fd, struct client_copy *copy)
 	return "it ends within a line";
 }
 
-/* Returns whether the whole reply is written, with a message if it is not. */
+/* Sends a request and takes the reply, of at most `copy->most` bytes.  False with a reason if that fails. */
 static bool
-client_end_copy(const char *reason, FILE *to)
+client_request(const char *path, const char *request, struct client_copy *copy, char *error, size_t size)
 {
-	if (to != NULL && (fflush(to) != 0 || ferror(to)))
-		client_log_error("cannot write to standard output", strerror(errno));
-	else if (reason != NULL)
-		client_log_error("the reply is incomplete", reason);
-	else
-		return true;
-	return false;
-}
-
-/* Whether a request is for a list of connections. */
-static bool
-client_is_list(const char *request)
-{
-	static const char open[] = "connections", closed[] = "closed";
-
-	return strncmp(request, open, sizeof open - 1) == 0 || strncmp(request, closed, sizeof closed - 1) == 0;
-}
-
-static bool
-client_request(const char *path, const char *request, struct client_copy *copy)
-{
-	int fd = client_open_stream(path, request);
+	int fd = client_open_reply(path, request, TIMEOUT_S, error, size);
+	const char *reason = "out of memory";
 	bool done = false;
 
 	if (fd < 0)
 		return false;
 	client_expect_end(fd);
-	copy->most = client_is_list(request) ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
 	copy->lines = malloc(LINE_MAX_BYTES);
 	copy->cleaned = malloc(LINE_MAX_BYTES * JSON_BYTE_MAX + 8);
 	if (copy->lines != NULL && copy->cleaned != NULL)
-		done = client_end_copy(client_copy_reply(fd, copy), copy->to);
+		reason = client_copy_reply(fd, copy);
+	if (copy->to != NULL && (fflush(copy->to) != 0 || ferror(copy->to)))
+		snprintf(error, size, "cannot write to standard output: %s", strerror(errno));
+	else if (reason != NULL)
+		snprintf(error, size, "the reply is incomplete: %s", reason);
 	else
-		client_log_error("out of memory", NULL);
+		done = true;
 	free(copy->lines);
 	free(copy->cleaned);
 	close(fd);
 	return done;
 }
 
-bool
-client_print_reply(const char *path, const char *request, FILE *to)
+/* Likewise, with a message instead of a reason. */
+static bool
+client_request_or_log(const char *path, const char *request, struct client_copy copy)
 {
-	struct client_copy copy = {.to = to};
+	static const char open[] = "connections", closed[] = "closed";
+	bool list = strncmp(request, open, sizeof open - 1) == 0 || strncmp(request, closed, sizeof closed - 1) == 0;
+	char error[4096];
 
-	return client_request(path, request, &copy);
+	copy.most = list ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
+	if (client_request(path, request, &copy, error, sizeof error))
+		return true;
+	client_log_error(error, NULL);
+	return false;
 }
 
 bool
-client_visit_reply(const char *path, const char *request, const char *(*visit)(void *context, json_t *object),
-		   void *context)
+client_print_reply(const char *path, const char *request, FILE *to)
 {
-	struct client_copy copy = {.to = stdout, .visit = visit, .context = context};
+	return client_request_or_log(path, request, (struct client_copy){.to = to});
+}
 
-	return client_request(path, request, &copy);
+bool
+client_visit_reply(const char *path, const char *request, client_visitor *visit, void *context)
+{
+	return client_request_or_log(path, request,
+				     (struct client_copy){.to = stdout, .visit = visit, .context = context});
 }
 
 bool
 client_print_records(const char *path, const char *request)
 {
-	struct client_copy copy = {.to = stdout, .records = true};
+	return client_request_or_log(path, request, (struct client_copy){.to = stdout, .records = true});
+}
 
-	return client_request(path, request, &copy);
+bool
+client_read_objects(const char *path, const char *request, uint64_t most, client_visitor *visit, void *context,
+		    char *error, size_t size)
+{
+	struct client_copy copy = {.most = most, .visit = visit, .context = context};
+
+	return client_request(path, request, &copy, error, size);
 }
 
 /* --------------------------------------------------------------------------------------------- a reply as a whole */
@@ -564,11 +562,11 @@ client_read_lines(int fd, size_t most, size_t line_memory)
 	return lines.text;
 }
 
-static bool
-client_read(const char *path, const char *request, bool json, char *text, size_t size, char *error, size_t error_size)
+bool
+client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
 {
 	int fd = client_send_request(path, request);
-	const char *reason = fd >= 0 ? client_receive_text(fd, text, size, json) : strerror(errno);
+	const char *reason = fd >= 0 ? client_receive_text(fd, text, size) : strerror(errno);
 
 	if (fd >= 0)
 		close(fd);
@@ -583,16 +581,4 @@ client_read(const char *path, const char *request, bool json, char *text, size_t
 		client_check_first_line(text, error, error_size);
 	}
 	return false;
-}
-
-bool
-client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
-{
-	return client_read(path, request, false, text, size, error, error_size);
-}
-
-bool
-client_read_json(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
-{
-	return client_read(path, request, true, text, size, error, error_size);
 }
