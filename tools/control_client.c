@@ -203,7 +203,7 @@ client_seconds(void)
 	return (time_t)(clock_monotonic_ns() / UINT64_C(1000000000));
 }
 
-/* Reads one line and nothing behind it.  False with errno: EMSGSIZE if it is longer, 0 if the reply ends. */
+/* Reads one line and nothing after it.  False with errno: EMSGSIZE if it is longer, 0 if the reply ends. */
 static bool
 client_receive_line(int fd, char *line, size_t size, unsigned timeout)
 {

@@ -118,7 +118,7 @@ feed_client_on_wakeup(struct feed_client *client)
 		feed_client_close(client);
 }
 
-/* What a client sends behind its request is ignored. */
+/* What a client sends after its request is ignored. */
 static void
 feed_client_on_input(void *context)
 {

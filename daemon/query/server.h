@@ -61,7 +61,7 @@ struct server_ops {
 	/* Length of a complete request at the start of `length` bytes, 0 if it is incomplete. */
 	size_t (*request_length)(const char *bytes, size_t length);
 	/* Handles a complete request of `length` bytes, which may be modified, from user `uid`.  `job`, initially
-	 * zero, keeps what is needed for the reply.  Bytes behind the request are ignored. */
+	 * zero, keeps what is needed for the reply.  Bytes after the request are ignored. */
 	void (*handle_request)(void *context, void *job, char *request, size_t length, uid_t uid);
 	/* Appends the next part of the reply, which may be empty. */
 	enum server_next (*write_reply)(void *context, void *job, struct text_buffer *text);

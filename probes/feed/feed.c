@@ -13,7 +13,7 @@
 #include "probes/print/print_fields.h"
 #include "probes/sites.h"
 
-/* Least bytes of the queue of a part: the longest line fits behind a gap, which leaves a quarter free. */
+/* Least bytes of the queue of a part: the longest line fits after a gap, which leaves a quarter free. */
 #define PART_QUEUE_LEAST (2 * (size_t)PRINT_LINE_MAX)
 
 /* Longest name or wildcard; longer ones select nothing. */

@@ -41,7 +41,7 @@ queue_has_space(struct feed_queue *queue, size_t added, size_t needed)
 	return queue->size - (added - queue->known_removed) >= needed;
 }
 
-/* Copies bytes behind the end; returns the new end. */
+/* Copies bytes to the end; returns the new end. */
 static size_t
 queue_copy(struct feed_queue *queue, size_t added, const char *bytes, size_t length)
 {

@@ -74,7 +74,7 @@ says "a value that is too long" "ok\\n$(head -c 1024 /dev/zero | tr '\0' a)\\t2\
 says "a long value does not widen the other rows" "ok\\n$(head -c 1000 /dev/zero | tr '\0' a)\\t2\\nb\\t3\\n" \
 	"$(printf '%-64s CID;%s   2;%-64s   3' COMM "$(head -c 1000 /dev/zero | tr '\0' a)" b)" connections -o comm,cid
 
-# counts NAME LINE: a capture of 8 bytes, and this line behind it, is no capture
+# counts NAME LINE: a capture of 8 bytes, and this line after it, is not a capture
 counts() {
 	says "$1" "ok\\n\\x00\\x00\\x00\\x08abcdefgh\\x00\\x00\\x00\\x00$2\\n" \
 		"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
@@ -83,7 +83,7 @@ counts() {
 counts "counts that no number holds" '{"frames":99999999999999999999999,"bytes":8,"lost":0,"cut":true}'
 counts "a count below 0" '{"frames":0,"bytes":8,"lost":-1,"cut":true}'
 counts "another word than true and false" '{"frames":0,"bytes":8,"lost":0,"cut":maybe}'
-counts "text behind the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
+counts "text after the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
 counts "more frames than the bytes hold" '{"frames":1,"bytes":8,"lost":0,"cut":true}'
 says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost":0,"cut":false}\n' \
 	"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
