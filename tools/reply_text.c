@@ -22,6 +22,7 @@ struct reply_shape {
 	const char *command;
 	const char *head;  /* a line for the first object, instead of the others; NULL: none */
 	const char *title; /* NULL: none */
+	const char *needs; /* members that `prepare` reads, with blanks between them */
 	/* Adds members that the lines have; false: the object is not shown.  NULL: nothing is added. */
 	bool (*prepare)(json_t *object);
 	const char *lines[LINES_MAX]; /* for each object */
@@ -129,8 +130,10 @@ reply_put_line(const json_t *object, const char *line)
 			putchar(*line);
 			continue;
 		}
-		if (!reply_put_member(object, ++line))
+		if (!reply_put_member(object, ++line)) {
+			putchar('\n');
 			return line;
+		}
 		line += strcspn(line, "}");
 	}
 	putchar('\n');
@@ -221,14 +224,15 @@ prepare_details(json_t *object)
 		   *tracer;
 	char *line = strdup(definition != NULL ? definition : ""), text[160];
 	json_t *commands = json_object_get(object, "attach"), *command;
-	bool request = prepare_formula(object) && strcmp(json_read_string(object, "from"), "request") == 0;
+	const char *origin = json_read_string(object, "origin");
 
 	if (line != NULL && definition != NULL) {
 		formula_join_lines(line);
 		reply_set(object, "definition", line);
 	}
 	free(line);
-	reply_set(object, "by", request ? "a request" : "the configuration");
+	(void)prepare_formula(object);
+	reply_set(object, "by", origin != NULL && strcmp(origin, "request") == 0 ? "a request" : "the configuration");
 	snprintf(text, sizeof text, "%s, %s%s",
 		 per != NULL && strcmp(per, "packet") == 0 ? "for every packet of its probes" : "for events",
 		 json_is_true(json_object_get(object, "counted"))
@@ -250,6 +254,7 @@ prepare_details(json_t *object)
 
 static const struct reply_shape reply_shapes[] = {
     {.command = "status",
+     .needs = "started build_id",
      .prepare = prepare_status,
      .lines = {"netobsd {version}, pid {pid}, up {up} s", "binary       {binary}, inode {inode}, build id {build_id}",
 	       "?replaced              the binary has been replaced on disk: attach as below, or restart netobsd",
@@ -268,6 +273,7 @@ static const struct reply_shape reply_shapes[] = {
 	       "?flight_memory flight       {flight_memory:M} MiB, {flight_span_us:s} s, {flight_frames} frames",
 	       "memory       {memory_reserved:M} MiB reserved, {memory_resident:M} MiB in use"}},
     {.command = "probes",
+     .needs = "enabled fired",
      .title = "PROBE                       ENABLED                FIRED",
      .prepare = prepare_probe,
      .lines = {"{probe:-26} {enabled:8} {fired:20}"}},
@@ -278,10 +284,12 @@ static const struct reply_shape reply_shapes[] = {
     {.command = "reload", .lines = {"?reloaded configuration reloaded"}},
     {.command = "debug", .title = "TOPIC      STATE MESSAGES", .lines = {"{topic:-10} {on:-5o} {messages}"}},
     {.command = "formulas",
+     .needs = "origin traced printed streamed written",
      .title = "FORMULA            FROM    PER    COUNTED        SEEN   MATCHED DROPPED  ENABLED",
      .prepare = prepare_formula,
      .lines = {"{formula:-18} {from:-7} {per:-6} {counted:-7y} {seen:11} {matched:9} {dropped:7}  {enablers}"}},
     {.command = "formula",
+     .needs = "definition origin per counted evaluated site file attach traced printed streamed written",
      .prepare = prepare_details,
      .lines = {"{definition}", "defined by   {by}", "evaluated    {evaluation}",
 	       "counts       seen {seen}, matched {matched}, dropped {dropped}", "enabled      {enablers}",
@@ -290,6 +298,7 @@ static const struct reply_shape reply_shapes[] = {
 	       "?site perf         {attach.perf}", "?site gdb          {attach.gdb}",
 	       "?site SystemTap    {attach.SystemTap}", "?site DTrace       {attach.DTrace}"}},
     {.command = "sites",
+     .needs = "slot name formula traced",
      .head = "file {file:n}",
      .title = "SLOT FORMULA                                  NAME                                     TRACED",
      .prepare = prepare_site,
@@ -339,8 +348,14 @@ reply_put_object(void *context, json_t *object)
 		missing = reply_put_line(object, shape->head);
 	if (first && shape->title != NULL)
 		puts(shape->title);
-	if ((first && shape->head != NULL) || (shape->prepare != NULL && !shape->prepare(object)))
+	if (first && shape->head != NULL)
 		return missing;
+	for (const char *name = shape->needs; name != NULL && *name != '\0';
+	     name += strcspn(name, " "), name += strspn(name, " "))
+		if (reply_member(object, name, strcspn(name, " ")) == NULL)
+			return name;
+	if (shape->prepare != NULL && !shape->prepare(object))
+		return NULL;
 	for (size_t i = 0; i < LINES_MAX && shape->lines[i] != NULL && missing == NULL; i++)
 		missing = reply_put_line(object, shape->lines[i]);
 	return missing;
