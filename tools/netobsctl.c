@@ -14,6 +14,7 @@
 #include "tools/connections/connections.h"
 #include "tools/connections/top.h"
 #include "tools/control_client.h"
+#include "tools/reply_text.h"
 #include "tools/site_names.h"
 #include "tools/stream.h"
 #include "tools/write.h"
@@ -92,7 +93,8 @@ ctl_print_help(FILE *to)
 
 /* ------------------------------------------------------------------------------------------------------ the request */
 
-/* False if the request is too long, or if a word contains a newline. */
+/* Joins words, the first one with "--json" after it.  False if the request is too long, or if a word contains a
+ * newline. */
 static bool
 ctl_join_words(char request[CLIENT_REQUEST_MAX], char **words, int count, bool json)
 {
@@ -103,9 +105,10 @@ ctl_join_words(char request[CLIENT_REQUEST_MAX], char **words, int count, bool j
 
 		if (used + length + 1 >= CLIENT_REQUEST_MAX - sizeof " --json\n" || strpbrk(words[i], "\n\r") != NULL)
 			return false;
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? " " : "", words[i]);
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s%s", i > 0 ? " " : "",
+					 words[i], i == 0 && json ? " --json" : "");
 	}
-	snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s\n", json ? " --json" : "");
+	snprintf(request + used, CLIENT_REQUEST_MAX - used, "\n");
 	return true;
 }
 
@@ -121,12 +124,23 @@ ctl_log_names(bool updated, const char *error)
 	return updated ? EXIT_SUCCESS : EXIT_NAMES;
 }
 
+/* Prints the reply to a request: as it is, or as text. */
+static bool
+ctl_print(const char *path, const char *request, char **words, bool json)
+{
+	if (json)
+		return client_print_reply(path, request, stdout);
+	return reply_text_print(path, request,
+				strcmp(words[0], "formulas") == 0 && words[1] != NULL ? "formula" : words[0]);
+}
+
 /* Defines a formula, then gives its site its name.  At every moment the formula has a site that tracers can use: the
  * one with the default name until the file has the name of the formula. */
 static int
 ctl_define(const char *path, const char *request, const char *definition, bool json)
 {
 	char error[SITE_NAMES_ERROR_MAX] = "", name[FORMULA_NAME_MAX + 1], details[FORMULA_NAME_MAX + 32];
+	char formulas[] = "formulas", *words[] = {formulas, name, NULL};
 	bool updated;
 
 	definition += strspn(definition, " \t");
@@ -134,8 +148,8 @@ ctl_define(const char *path, const char *request, const char *definition, bool j
 	if (!client_print_reply(path, request, NULL))
 		return EXIT_FAILURE;
 	updated = site_names_update(path, name, true, error);
-	snprintf(details, sizeof details, "formulas %s%s\n", name, json ? " --json" : "");
-	if (!client_print_reply(path, details, stdout))
+	snprintf(details, sizeof details, "formulas %s\n", name);
+	if (!ctl_print(path, details, words, json))
 		return EXIT_FAILURE;
 	return ctl_log_names(updated, error);
 }
@@ -147,7 +161,8 @@ ctl_run(const char *path, const char *request, char **words, bool json)
 
 	if (strcmp(words[0], "define") == 0 && words[1] != NULL)
 		return ctl_define(path, request, request + strlen("define "), json);
-	if (!client_print_reply(path, request, stdout))
+	if (strncmp(words[0], "connection", strlen("connection")) == 0 ? !client_print_reply(path, request, stdout)
+								       : !ctl_print(path, request, words, json))
 		return EXIT_FAILURE;
 	if (strcmp(words[0], "undefine") == 0 && words[1] != NULL)
 		return ctl_log_names(site_names_update(path, words[1], false, error), error);
@@ -250,7 +265,7 @@ ctl_log_wrong_option(int option, const char *word)
 	for (const struct option *known = ctl_options; known->name != NULL; known++)
 		nearest_consider(&nearest, known->name);
 	client_log("netobsctl", "unknown or ambiguous option %s%s; netobsctl --help lists the options", word,
-		nearest_hint(&nearest, "--", hint));
+		   nearest_hint(&nearest, "--", hint));
 	return EXIT_FAILURE;
 }
 
@@ -533,7 +548,8 @@ main(int argc, char **argv)
 		return ctl_closed(&arguments, argv + optind, argc - optind);
 	if (ctl_has_table(&arguments.connections) && strcmp(argv[optind], "connections") == 0)
 		return connections_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
-	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))
+	if (!ctl_join_words(request, argv + optind, argc - optind,
+			    arguments.stream.json && strncmp(argv[optind], "connection", strlen("connection")) == 0))
 		return client_log_error("the command is too long or contains a line break", NULL);
 	return ctl_run(arguments.path, request, argv + optind, arguments.stream.json);
 }

@@ -55,7 +55,7 @@ site_list_add(struct site_list *list, const json_t *object)
 static bool
 site_list_read(struct site_list *list, const char *socket, char error[SLOT_ERROR_MAX])
 {
-	json_t *lines = json_read_reply(socket, "sites --json\n", SITES_REPLY_MAX, error, SLOT_ERROR_MAX);
+	json_t *lines = json_read_reply(socket, "sites\n", SITES_REPLY_MAX, error, SLOT_ERROR_MAX);
 	bool good = lines != NULL;
 
 	memset(list, 0, sizeof *list);

@@ -744,7 +744,7 @@ static bool
 write_on_check_memory(const struct write_on *writing)
 {
 	char error[256];
-	json_t *lines = json_read_reply(writing->socket, "status --json\n", STATUS_REPLY_MAX, error, sizeof error);
+	json_t *lines = json_read_reply(writing->socket, "status\n", STATUS_REPLY_MAX, error, sizeof error);
 	uint64_t memory;
 	bool known = json_read_unsigned(json_array_get(lines, 0), "flight_memory", &memory);
 
@@ -778,7 +778,7 @@ static bool
 write_on_open_feed(struct write_on *writing, const char *names)
 {
 	char request[CLIENT_REQUEST_MAX];
-	int length = snprintf(request, sizeof request, "stream %s --fields=probe,cid,ts --json\n", names);
+	int length = snprintf(request, sizeof request, "stream --fields=probe,cid,ts %s\n", names);
 
 	if (length >= (int)sizeof request) {
 		client_log_error("--on", "too many names");

@@ -59,11 +59,11 @@ void control_reply_write(struct control_reply *reply, struct text_buffer *text);
 /* Produces the parts of a reply about connections (control_reply_flows.c). */
 void control_reply_write_flows(struct control_reply *reply, struct text_buffer *text);
 
-/* Produces the parts of a reply about formulas, or the reply about their probe sites (control_reply_formulas.c). */
-void control_reply_write_formulas(struct control_reply *reply, struct text_buffer *text);
+/* The reply to a request that is not carried out. */
+void control_reply_fail(const char *error, struct text_buffer *text);
+
 /* Selects the formula to describe by its number; false if there is none. */
 bool control_reply_select_formula(struct control_reply *reply, unsigned number);
-void control_reply_write_sites(struct control_reply *reply, struct text_buffer *text);
 
 /* Connections that have ended.  Begin the reply while the request is in memory; false with `error`. */
 bool control_reply_begin_closed(struct control_reply *reply, char *error, size_t size);

@@ -193,8 +193,8 @@ control_reply_begin_frames(struct control_reply *reply, char *error, size_t size
 	}
 	reply->frames->format = request->format;
 	reply->frames->owners_sought = request->cid == 0 || request->format != CAPTURE_PCAPNG;
-	if (request->programs != NULL) {
-		reply->frames->programs = frame_programs_new(request->programs, error, size);
+	if (request->operand != NULL) {
+		reply->frames->programs = frame_programs_new(request->operand, error, size);
 		if (reply->frames->programs == NULL)
 			return false;
 	}

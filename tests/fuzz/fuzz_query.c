@@ -78,6 +78,12 @@ log_dropped(void)
 	return 0;
 }
 
+void
+log_write_lines(const char *lines)
+{
+	(void)lines;
+}
+
 /* ------------------------------------------------------------------------------------------- what is queried */
 
 static void
@@ -381,15 +387,15 @@ expected_verdict(const struct control_request *request)
 	case REQUEST_RELOAD:
 		return verdict_if(reloads);
 	case REQUEST_FORMULAS:
-		return verdict_if(request->formula == NULL || strcmp(request->formula, FORMULA) == 0);
+		return verdict_if(request->operand == NULL || strcmp(request->operand, FORMULA) == 0);
 	case REQUEST_DEFINE:
-		return verdict_if(is_new_definition(request->formula));
+		return verdict_if(is_new_definition(request->operand));
 	case REQUEST_UNDEFINE:
-		return verdict_if(strcmp(request->formula, FORMULA) == 0);
+		return verdict_if(strcmp(request->operand, FORMULA) == 0);
 	case REQUEST_STREAM:
-		return *request->names == '\0' && request->fields == NULL ? ACCEPTED : EITHER;
+		return request->operand == NULL && request->fields == NULL ? ACCEPTED : EITHER;
 	case REQUEST_WRITE: /* snoop has no link type for the frames */
-		return request->programs == NULL && request->format != CAPTURE_SNOOP ? ACCEPTED : EITHER;
+		return request->operand == NULL && request->format != CAPTURE_SNOOP ? ACCEPTED : EITHER;
 	case REQUEST_CLOSED:
 		if (request->expression != NULL && !is_expression(request->expression))
 			return REFUSED;
@@ -441,13 +447,13 @@ check_write(const struct control_request *request)
 	check_plain(reply + at, reply_length - at);
 	must(strchr(reply + at, '\n') == reply + reply_length - 1);
 	if (length == UINT32_MAX) {
-		must(request->cid != 0 || request->programs != NULL);
+		must(request->cid != 0 || request->operand != NULL);
 		return;
 	}
 	must(json_check(reply + at, reply_length - at - 1, &where));
 	must(sscanf(reply + at, "{\"frames\":%llu,\"bytes\":%llu,", &frames, &bytes) == 2);
 	must(frames <= FRAMES && bytes == used);
-	if (request->programs == NULL && request->cid == 0)
+	if (request->operand == NULL && request->cid == 0)
 		must(frames == FRAMES);
 	if (request->format != CAPTURE_SNOOP)
 		check_capture(capture, used, frames);
@@ -456,14 +462,17 @@ check_write(const struct control_request *request)
 static void
 check_text(const struct control_request *request)
 {
+	bool text = !request->json && (request->command == REQUEST_CONNECTIONS ||
+				       request->command == REQUEST_CONNECTION || request->command == REQUEST_CLOSED);
+
 	must(reply[reply_length - 1] == '\n');
-	if (request->json)
-		check_json_lines(reply + 3);
-	else
+	if (text)
 		check_plain(reply, reply_length);
+	else
+		check_json_lines(reply + 3);
 	if (request->command == REQUEST_STREAM || request->command == REQUEST_UNDEFINE)
 		must(reply_length == 3); /* nothing fires, and nothing is left */
-	else if (!request->json) /* a list has titles */
+	else if (!request->json && request->command != REQUEST_FORMULAS) /* a list has titles */
 		must(reply_length > 3 || request->command == REQUEST_CONNECTIONS);
 }
 

@@ -246,8 +246,8 @@ def print_seeds(_):
 REQUESTS = """status|probes|interfaces|counters|connections|reload|debug|debug off|debug all|debug live,host
 connections state=established|connections state state-time-wait port 80 proto=tcp host=10.0.0.1|connections port 65535
 connections host ::1 proto sctp|connection 1|connection 18446744073709551615|connection|connection x|nonsense||status now
-stream|stream udp-send,tcp-* --fields=cs_cid,udp_sport ip-send|stream nosuch|stream tcp-send --fields=x|stream x*
-connections where client_bytes > 3|connections port 80 where x --json|connections where|closed|closed --last=10m --fields=client,reason reason == "fin"|closed --json --sort=-client_bytes --limit=3|closed --sort=x|closed --limit=0|closed --last=x|closed --fields=x|closed client_port
+stream|stream --text --fields=cs_cid,udp_sport udp-send,tcp-* ip-send|stream nosuch|stream --fields=x tcp-send|stream tcp-send --fields=x|stream x*
+connections where client_bytes > 3|connections --json port 80 where x|connections where|closed|closed --last=10m --fields=client,reason reason == "fin"|closed --json --sort=-client_bytes --limit=3|closed --sort=x|closed --limit=0|closed --last=x|closed --fields=x|closed client_port
 connections port|connections port 65536|connections state dreaming|a b c d e f g h i j k l m n o p q r|debug nothing
 write|write --last=10m --format=pcap|write --cid=3|write --cid=99 --format=pcap|write 1 2,48 0 0 9,6 0 0 262144|write --link-types|write --format=snoop 1 1,6 0 0 x|write --last=1 1 1,5 0 0 4294967295
 formulas|formulas known|formulas other|undefine known|undefine other|sites|define other = tcp-*, 3 times in 1s|define known = udp-send|define x = tcp-send where nonsense|define
@@ -260,11 +260,11 @@ NAMES = [b"", b"eth0", b"a\"b\\c", b"\xff\xfe", b"\xe2\x80\xaeeth", b"\x1b[31m",
 
 def query_seeds(_):
     for number, request in enumerate(REQUESTS.replace("\n", "|").split("|")):
-        for form in (request, request + " --json", "--json\t" + request + "\r"):
+        for form in (request, " " + request.replace("connections ", "connections --json ", 1) + "\t", request + " --json\r"):
             name = NAMES[number % len(NAMES)]
             yield bytes([number % 2 * 2 + 4 * (number % 3 == 0), len(name)]) + name + form.encode() + b"\n"
     for name in NAMES:
-        for request in (b"interfaces\n", b"interfaces --json\n", b"reload\n"):
+        for request in (b"interfaces\n", b"status\n", b"reload\n"):
             yield bytes([0, len(name)]) + name + request
         yield bytes([1, len(name)]) + name + b"GET /metrics HTTP/1.1\r\n\r\n"
     for line in LINES:

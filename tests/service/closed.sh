@@ -78,8 +78,8 @@ refuses() {
 	is "$refuses_name" "$? $(cat "$tmp/out" "$tmp/err")" "1 netobsctl: $refuses_message"
 }
 
-refuses "a time" 'closed: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not "10x"' connections --closed 10x
-refuses "an empty time" 'closed: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not ""' connections --closed=
+refuses "a time" 'closed: --last: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not "10x"' connections --closed 10x
+refuses "an empty time" 'closed: --last: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not ""' connections --closed=
 refuses "an expression" "column 1: no field is called nothing" connections --closed 1m nothing
 refuses "a field" "records have no field nothing; netobsd --list-probes lists them with connrec_t" connections --closed 1m -o nothing
 refuses "intervals" "-i, -c and -P are for open connections: --closed takes -o, --sort, --limit and --json" connections --closed 1m -i 1

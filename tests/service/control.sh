@@ -77,7 +77,7 @@ is "oversize" "$(head -c 100000 /dev/zero | tr '\0' a | python3 "$client" raw "$
 is "oversize, but for a filter" "$({ head -c 5000 /dev/zero | tr '\0' a && echo; } | python3 "$client" raw "$socket")" \
 	"error the request is longer than 4096 bytes"
 is "garbage" "$(printf '\377\1\2status\n' | python3 "$client" raw "$socket")" "error the request is not plain text"
-is "many words" "$(yes a | head -n 100 | paste -s -d ' ' | python3 "$client" raw "$socket")" \
+is "many words" "$({ echo connections; yes a | head -n 100; } | paste -s -d " " | python3 "$client" raw "$socket")" \
 	"error the request has more than 16 words"
 python3 "$client" garbage "$socket"
 check "after garbage: it answers" ctl status
@@ -90,7 +90,7 @@ hostile() {
 	python3 "$client" reply "$tmp/run/hostile" "$tmp/ready" "$1" &
 	hostile=$!
 	wait_for test -e "$tmp/ready"
-	"$ctl" -s "$tmp/run/hostile" status 2>&1
+	"$ctl" -s "$tmp/run/hostile" status --json 2>&1
 	wait "$hostile"
 }
 

@@ -237,7 +237,7 @@ def lie(path, sites):
         while True:
             connection, _ = listener.accept()
             with connection:
-                reply = pathlib.Path(sites).read_bytes() if connection.recv(4096) == b"sites --json\n" else b""
+                reply = pathlib.Path(sites).read_bytes() if connection.recv(4096) == b"sites\n" else b""
                 try:
                     connection.sendall(b"ok\n" + reply)
                     end_reply(connection)

@@ -55,7 +55,7 @@ class Server:
                 self.feed, self.waited = client, False
                 self.changed.notify_all()
             return
-        if request.startswith(b"status "):
+        if request.startswith(b"status\n"):
             client.sendall(b'ok\n{"flight_memory":%d,"flight_frames":0}\n' % self.memory)
             client.close()
             return

@@ -35,7 +35,7 @@ peer "$tmp/drip" 'ok\n' "$tmp/drip.log" - a 0.1
 drip=$!
 peer "$tmp/lines" 'ok\n' "$tmp/lines.log" - "$(printf 'a\nb')
 " 3
-"$build/netobsctl" -s "$tmp/lines" status >"$tmp/lined" 2>&1 &
+"$build/netobsctl" -s "$tmp/lines" status --json >"$tmp/lined" 2>&1 &
 lines=$!
 answers "two connections" 'ok\n1\topen\n2\tclosed\n' "CID STATE;  1 open;  2 closed"
 answers "none" 'ok\n' "CID STATE"
@@ -74,7 +74,7 @@ says "a value that is too long" "ok\\n$(head -c 1024 /dev/zero | tr '\0' a)\\t2\
 says "a long value does not widen the other rows" "ok\\n$(head -c 1000 /dev/zero | tr '\0' a)\\t2\\nb\\t3\\n" \
 	"$(printf '%-64s CID;%s   2;%-64s   3' COMM "$(head -c 1000 /dev/zero | tr '\0' a)" b)" connections -o comm,cid
 
-# counts NAME LINE: a capture of 8 bytes, and this line after it, are not a capture
+# counts NAME LINE: a capture of 8 bytes, and this line after it, is not a capture
 counts() {
 	says "$1" "ok\\n\\x00\\x00\\x00\\x08abcdefgh\\x00\\x00\\x00\\x00$2\\n" \
 		"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
@@ -92,28 +92,46 @@ says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost
 hostile='\r\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae\x00'
 before_nul='\x0d\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae'
 escaped=$before_nul'\x00'
-for command in status connections "connection 1" probes interfaces counters reload debug "debug all" formulas "formulas f" \
-	"define f=tcp-send" "undefine f" sites "connections --closed"; do
+for command in connections "connection 1" "define f=tcp-send" "connections --closed" "status --json" "formulas --json"; do
 	case $command in
-	define* | undefine* | reload) want='.*the names of formulas for tracers: the reply is not text\|.*f cannot be traced.*' ;;
+	define*) want='.*f cannot be traced.*\|.*a line of it is not JSON' ;;
 	*) want= ;;
 	esac
 	peer "$tmp/terminal.$tap_count" "ok\\n$hostile\\n"
 	# shellcheck disable=SC2086 # words
 	"$build/netobsctl" -s "$tmp/terminal.$tap_count" $command >"$tmp/printed" 2>&1
-	is "$command: control characters of a reply" "$(grep -vx -e "netobsctl: $want" "$tmp/printed")" "$escaped"
+	is "$command: control characters of a reply" "$(grep -vx -e "netobsctl: $want" "$tmp/printed")" \
+		"$(case $command in define*) ;; *) echo "$escaped" ;; esac)"
 done
+for command in status probes interfaces counters reload debug "debug all" formulas "formulas f" "undefine f" sites; do
+	peer "$tmp/terminal.$tap_count" "ok\\n$hostile\\n"
+	# shellcheck disable=SC2086 # words
+	is "$command: a reply that is not JSON" "$("$build/netobsctl" -s "$tmp/terminal.$tap_count" $command 2>&1)" \
+		"netobsctl: the reply is incomplete: a line of it is not JSON"
+done
+json_hostile='\\r\\u001b[31m\\u007f\xc2\x9b\xe2\x80\xae'
+plain='\x0d\x1b[31m\x7f\xc2\x9b\xe2\x80\xae'
+says "control characters in a table" "ok\\n{\"topic\":\"$json_hostile\",\"on\":true,\"messages\":\"$json_hostile\"}\\n" \
+	"TOPIC      STATE MESSAGES;$plain on    $plain" debug
+says "control characters in the name of a counter" "ok\\n{\"a$json_hostile\":1,\"$(head -c 300 /dev/zero | tr '\0' b)\":2}\\n" \
+	"a$plain                       1;$(head -c 300 /dev/zero | tr '\0' b)                    2" counters
+says "a member is missing" 'ok\n{"topic":"live","on":true}\n' \
+	'TOPIC      STATE MESSAGES;live       on    ;netobsctl: the reply is incomplete: a line of it has no "messages" of the right type' debug
+says "a member of another type" 'ok\n{"probe":"tcp-send","enabled":[1],"fired":2}\n' \
+	'PROBE                       ENABLED                FIRED;tcp-send                   ;netobsctl: the reply is incomplete: a line of it has no "enabled" of the right type' probes
 says "JSON remains JSON" "ok\\n{\"a\":\"\\xc3\\xbc$hostile\"}\\n" \
 	"{\"a\":\"$(printf '\303\274')\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --json
 says "a note" 'ok\n{"note":"a\\r\\u001b[31m\\u007f\\u009b"}\n' 'netobsctl: a\x0d\x1b[31m\x7f\xc2\x9b' connections --closed --json
 says "a note that is not JSON" "ok\\n{\"note\":\"a$hostile\"}\\n" \
 	"{\"note\":\"a\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --closed --json
 says "lines of a stream" "ok\\n$hostile\\n{\"$hostile\"}\\n\\n" \
-	"$escaped;{\"\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"};netobsctl: netobsd has ended the stream" stream
+	"$escaped;{\"\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"};netobsctl: netobsd has ended the stream" stream --json
+says "text of a stream" "ok\\n{\"text\":\"$json_hostile\"}\\n\\n" "$plain;netobsctl: netobsd has ended the stream" stream
 says "an error of a capture" 'ok\n\xff\xff\xff\xff\x1b[31m\n' "netobsctl: ?[31m" write -w "$tmp/file"
-says "lost lines that no number holds" 'ok\nlost 99999999999999999999\nlost 18446744073709551615\nlost 7\n\n' \
-	"lost 99999999999999999999;lost 18446744073709551615;lost 7;netobsctl: 18446744073709551615 lines were lost because they were not read in time;netobsctl: netobsd has ended the stream" stream
-says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply is incomplete: it ends within a line" status
+says "lost lines that no number holds" 'ok\n{"lost":99999999999999999999}\n{"lost":9223372036854775807}\n{"lost":9223372036854775807}\n{"lost":7}\n\n' \
+	'{"lost":99999999999999999999};{"lost":9223372036854775807};{"lost":9223372036854775807};{"lost":7};netobsctl: 18446744073709551615 lines were lost because they were not read in time;netobsctl: netobsd has ended the stream' stream --json
+says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply is incomplete: it ends within a line" status --json
+says "a reply of objects ends within a line" 'ok\n{"reloaded":true}\n{"reloaded":' "configuration reloaded;netobsctl: the reply is incomplete: it ends within a line" reload
 says "a first line without end" "$(head -c 5000 /dev/zero | tr '\0' a)" "netobsctl: the process listening there is not netobsd" status
 says "a number that is too large" 'ok\n1\t99999999999999999999999999\n' "CID                      STATE;  1 99999999999999999999999999" connections -o cid,state
 
@@ -131,7 +149,7 @@ endless "an endless line of a stream" \
 
 peer "$tmp/short" 'ok\n' "$tmp/short.log" - "$(yes 1 | head -c 60000)
 "
-is "short lines without end" "$("$build/netobsctl" -s "$tmp/short" status 2>&1 >/dev/null)" \
+is "short lines without end" "$("$build/netobsctl" -s "$tmp/short" status --json 2>&1 >/dev/null)" \
 	"netobsctl: the reply is incomplete: it is too long for netobsd"
 case $("$netobsd" --version) in
 *instrumented*) limit=unlimited ;; # sanitizers reserve terabytes
@@ -157,7 +175,7 @@ python3 - "$tmp/ends" <<-'PYTHON' &
 	    client.close()
 PYTHON
 wait_for test -S "$tmp/ends"
-for request in 'status' 'connections -o cid'; do
+for request in 'status --json' 'connections -o cid'; do
 	# shellcheck disable=SC2086 # words
 	"$build/netobsctl" -s "$tmp/ends" $request >"$tmp/out" 2>"$tmp/err"
 	is "$request: a reply that is given up" "$? $(grep -c 'reply is incomplete' "$tmp/err")" "1 1"

@@ -161,7 +161,7 @@ top_add_tracer(struct top *top)
 	char error[256];
 	size_t used = strlen(top->detail);
 	json_t *lines = strncmp(top->detail, "tcp,", 4) == 0
-			    ? json_read_reply(top->path, "status --json\n", STATUS_MAX, error, sizeof error)
+			    ? json_read_reply(top->path, "status\n", STATUS_MAX, error, sizeof error)
 			    : NULL;
 	const char *attach = json_read_string(json_array_get(lines, 0), "attach");
 

@@ -20,7 +20,6 @@
 
 #include "base/clock.h"
 #include "base/high_sockets.h"
-#include "daemon/query/client_descriptors.h"
 #include "daemon/query/server.h"
 
 /* Places of the server and some that wait for one; within the backlog of the listening socket. */

@@ -25,7 +25,7 @@ set_up(void **state)
 {
 	(void)state;
 	got_length = 0;
-	return feed_queue_open(&queue, SIZE, true) ? 0 : -1;
+	return feed_queue_open(&queue, SIZE) ? 0 : -1;
 }
 
 static int
@@ -157,21 +157,6 @@ test_last_gap(void **state)
 	assert_string_equal(got, "{\"lost\":1}\n");
 }
 
-static void
-test_text(void **state)
-{
-	unsigned number = 0;
-
-	(void)state;
-	queue.json = false;
-	fill(&number);
-	take(SIZE);
-	got_length = 0;
-	assert_true(feed_queue_end_gap(&queue));
-	take(SIZE);
-	assert_string_equal(got, "lost 1\n");
-}
-
 /* ------------------------------------------------------------------------------------------------------ two threads */
 
 #define THREAD_LINES 300000u
@@ -249,7 +234,6 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_gap, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_last_gap, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
 	};
 
