@@ -582,6 +582,7 @@ client_read_reply(const char *path, const char *request, char *text, size_t size
 	}
 	return false;
 }
+
 void
 client_watch_signals(void (*handler)(int number), int further, sigset_t *unblocked)
 {
