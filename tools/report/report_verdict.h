@@ -1,9 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One sentence of the verdict: its text, what it counts, and its evidence. */
-#ifndef NETOBS_REPORT_SENTENCE_H
-#define NETOBS_REPORT_SENTENCE_H
+/* The verdict: sentences on the capture, in order of weight, each with what it counts and its evidence. */
+#ifndef NETOBS_TOOLS_REPORT_REPORT_VERDICT_H
+#define NETOBS_TOOLS_REPORT_REPORT_VERDICT_H
 
-#include "tools/report/verdict/report_verdict.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/report/report_capture.h"
+
+/* Sentences, of which those without a text are not shown. */
+#define REPORT_SENTENCES 14u
+
+struct report_evidence {
+	size_t record;	/* index in the sorted records */
+	uint64_t frame; /* number of the frame to which the link goes; 0 none */
+	char text[128]; /* names its packets; "" none */
+};
+
+struct report_sentence {
+	const char *topic; /* constant word, the id of the sentence in the page */
+	uint64_t weight;   /* 0: nothing found */
+	size_t order;
+	char text[1024]; /* JSON without quotes */
+	bool has_parts;	 /* a part of its list is written */
+	struct report_evidence evidence[REPORT_EVIDENCE];
+	size_t evidence_count;
+};
+
+/* Fills REPORT_SENTENCES sentences, the one with most weight first. */
+void report_verdict_make(struct report_sentence *sentences, const struct report_capture *capture);
 
 /* The amount that a record shows of the subject of a sentence; 0: nothing. */
 typedef uint64_t (*report_measure)(const struct report_record *record);
@@ -50,5 +76,22 @@ uint64_t report_gather(struct report_sentence *sentence, const struct report_cap
 
 /* Counts the records that both measures find. */
 uint64_t report_count_both(const struct report_capture *capture, report_measure one, report_measure other);
+
+/* Makes one sentence: its topic, weight, text and evidence.  Without a finding the text of some sentences is empty. */
+typedef void report_make_sentence(struct report_sentence *sentence, const struct report_capture *capture);
+
+/* Whether the capture shows one direction of most TCP connections only. */
+bool report_capture_is_one_way(const struct report_capture *capture);
+
+/* Whether it shows one direction of a TCP connection only, which an attempt without an answer does not. */
+uint64_t report_is_one_way(const struct report_record *record);
+
+/* report_verdict_connections.c */
+report_make_sentence report_no_answer, report_rejected, report_half_open, report_handshakes, report_refused,
+    report_resets;
+
+/* report_verdict_answers.c */
+report_make_sentence report_answers, report_unanswered_requests, report_silent, report_dns, report_clients,
+    report_windows, report_retransmissions;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Files that are complete or absent, without a name and with a hidden one until they are complete. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +14,14 @@
 
 #include <cmocka.h>
 
-#include "tools/complete_file.h"
+#include "base/output_file.h"
 
-#define HIDDEN ".file.netobsctl-part"
+#define HIDDEN ".file.netobs-part"
 
-static char error[512];
+static const unsigned ways[] = {0, COMPLETE_FILE_HIDDEN};
+#define WAYS (sizeof ways / sizeof ways[0])
+
+static char error[OUTPUT_PATH_ERROR_MAX];
 
 static int
 enter_directory(void **state)
@@ -50,13 +54,13 @@ expect_content(const char *expected)
 }
 
 static struct complete_file *
-begin(bool unnamed, const char *text)
+begin(unsigned flags, const char *text)
 {
-	struct complete_file *file = complete_file_open("file", unnamed, error, sizeof error);
+	struct complete_file *file = complete_file_open("file", flags, error);
 
 	if (file == NULL)
 		fail_msg("%s", error);
-	assert_true(complete_file_write(file, text, strlen(text), error, sizeof error));
+	assert_true(output_write_all(complete_file_fd(file), text, strlen(text)));
 	return file;
 }
 
@@ -64,17 +68,17 @@ static void
 test_publish(void **state)
 {
 	(void)state;
-	for (unsigned unnamed = 0; unnamed < 2; unnamed++) {
-		struct complete_file *file = begin(unnamed, "one");
+	for (unsigned i = 0; i < WAYS; i++) {
+		struct complete_file *file = begin(ways[i], "one");
 
 		assert_int_not_equal(access("file", F_OK), 0);
-		assert_true(complete_file_publish(file, error, sizeof error));
+		assert_int_equal(0, complete_file_publish(file));
 		expect_content("one");
-		file = begin(unnamed, "second");
+		file = begin(ways[i], "second");
 		expect_content("one");
-		assert_true(complete_file_publish(file, error, sizeof error));
+		assert_int_equal(0, complete_file_publish(file));
 		expect_content("second");
-		complete_file_discard(begin(unnamed, "third"));
+		complete_file_discard(begin(ways[i], "third"));
 		expect_content("second");
 		assert_int_not_equal(access(HIDDEN, F_OK), 0);
 		assert_int_equal(unlink("file"), 0);
@@ -84,22 +88,22 @@ test_publish(void **state)
 static void
 test_hidden_name(void **state)
 {
-	struct complete_file *file = begin(false, "one");
+	struct complete_file *file = begin(COMPLETE_FILE_HIDDEN, "one");
 	int leftover;
 
 	(void)state;
 	assert_int_equal(access(HIDDEN, F_OK), 0);
-	assert_null(complete_file_open("file", false, error, sizeof error));
-	assert_string_equal(error, "cannot create file: another netobsctl is writing it");
-	assert_null(complete_file_open("file", true, error, sizeof error));
+	assert_null(complete_file_open("file", COMPLETE_FILE_HIDDEN, error));
+	assert_string_equal(error, "another program is writing it");
+	assert_null(complete_file_open("file", 0, error));
 	assert_int_equal(access(HIDDEN, F_OK), 0);
 	complete_file_discard(file);
 	assert_int_not_equal(access(HIDDEN, F_OK), 0);
-	for (unsigned unnamed = 0; unnamed < 2; unnamed++) {
+	for (unsigned i = 0; i < WAYS; i++) {
 		leftover = open(HIDDEN, O_WRONLY | O_CREAT | O_EXCL, 0600);
 		assert_int_equal(write(leftover, "of a killed program", 19), 19);
 		close(leftover);
-		assert_true(complete_file_publish(begin(unnamed, "new"), error, sizeof error));
+		assert_int_equal(0, complete_file_publish(begin(ways[i], "new")));
 		expect_content("new");
 		assert_int_not_equal(access(HIDDEN, F_OK), 0);
 	}
@@ -111,24 +115,23 @@ test_directories(void **state)
 	struct complete_file *file;
 
 	(void)state;
-	assert_null(complete_file_open("absent/file", false, error, sizeof error));
-	assert_string_equal(error, "cannot create absent/file: No such file or directory");
-	for (unsigned unnamed = 0; unnamed < 2; unnamed++) {
+	assert_null(complete_file_open("absent/file", COMPLETE_FILE_HIDDEN, error));
+	assert_string_equal(error, "No such file or directory");
+	for (unsigned i = 0; i < WAYS; i++) {
 		assert_int_equal(mkdir("gone", 0700), 0);
-		file = complete_file_open("gone/file", unnamed, error, sizeof error);
+		file = complete_file_open("gone/file", ways[i], error);
 		assert_non_null(file);
 		(void)unlink("gone/" HIDDEN);
 		assert_int_equal(rmdir("gone"), 0);
-		assert_true(complete_file_write(file, "x", 1, error, sizeof error));
-		assert_false(complete_file_publish(file, error, sizeof error));
-		assert_string_equal(error, "cannot complete gone/file: No such file or directory");
+		assert_true(output_write_all(complete_file_fd(file), "x", 1));
+		assert_int_equal(complete_file_publish(file), ENOENT);
 	}
 	if (geteuid() == 0)
 		return; /* permissions do not hold for root */
 	assert_int_equal(mkdir("closed", 0500), 0);
-	for (unsigned unnamed = 0; unnamed < 2; unnamed++) {
-		assert_null(complete_file_open("closed/file", unnamed, error, sizeof error));
-		assert_string_equal(error, "cannot create closed/file: Permission denied");
+	for (unsigned i = 0; i < WAYS; i++) {
+		assert_null(complete_file_open("closed/file", ways[i], error));
+		assert_string_equal(error, "Permission denied");
 	}
 	assert_int_equal(rmdir("closed"), 0);
 }
@@ -140,20 +143,20 @@ test_other_files(void **state)
 	struct stat status;
 
 	(void)state;
-	for (unsigned unnamed = 0; unnamed < 2; unnamed++) {
+	for (unsigned i = 0; i < WAYS; i++) {
 		assert_int_equal(symlink("/proc/self/fd/1", "file"), 0);
-		assert_null(complete_file_open("file", unnamed, error, sizeof error));
-		assert_string_equal(error, "cannot create file: it exists and is not a regular file");
+		assert_null(complete_file_open("file", ways[i], error));
+		assert_string_equal(error, "it exists and is not a regular file");
 		assert_int_equal(unlink("file"), 0);
-		file = begin(unnamed, "one");
+		file = begin(ways[i], "one");
 		assert_int_equal(symlink("/proc/self/fd/1", "file"), 0);
-		assert_false(complete_file_publish(file, error, sizeof error));
+		assert_int_equal(complete_file_publish(file), EEXIST);
 		assert_int_equal(lstat("file", &status), 0);
 		assert_true(S_ISLNK(status.st_mode));
 		assert_int_not_equal(access(HIDDEN, F_OK), 0);
 		assert_int_equal(unlink("file"), 0);
 		assert_int_equal(mkfifo("file", 0600), 0);
-		assert_null(complete_file_open("file", unnamed, error, sizeof error));
+		assert_null(complete_file_open("file", ways[i], error));
 		assert_int_equal(unlink("file"), 0);
 	}
 }
