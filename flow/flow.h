@@ -169,10 +169,7 @@ uint32_t flow_key_hash(const struct flow_table *table, const struct flow_key *ke
 uint32_t flow_key_hash_packet(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
 			      unsigned *sender);
 
-/* The stages of a lookup, spread out so that memory latencies overlap: prefetch the home slot; prefetch and return the
- * candidate, or NULL; then the lookup itself.  flow/fastpath.h does this for packets. */
-void flow_table_prefetch_slot(const struct flow_table *table, uint32_t hash);
-struct flow *flow_table_prefetch_candidate(const struct flow_table *table, uint32_t hash);
+/* The flow of a key, NULL if there is none. */
 struct flow *flow_table_lookup(struct flow_table *table, const struct flow_key *key, uint32_t hash);
 
 /* Sets the candidate of the next lookup of flow_table_lookup_tcp() or flow_table_lookup_udp(): the flow that it

@@ -5,7 +5,6 @@
 #include "formulas/code.h"
 #include "formulas/match/pattern.h"
 #include "formulas/syntax.h"
-#include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/nearest.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "formulas/code.h"
-#include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/firing.h"
 

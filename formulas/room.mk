@@ -20,7 +20,5 @@ libformulas_a_SOURCES += \
 	%D%/syntax.h \
 	%D%/threshold.c \
 	%D%/threshold.h \
-	%D%/units.c \
-	%D%/units.h \
 	%D%/words.c \
 	%D%/words.h

@@ -444,12 +444,6 @@ app_flow_retire(struct app_flow_table *table, struct app_flow *c)
 	app_flow_set_list(table, c, APP_FLOWS_CLOSED);
 }
 
-const struct flow *
-app_flow_get_flow(const struct app_flow *c)
-{
-	return c->flow;
-}
-
 /* Context of the stream callbacks: the reader, its context, and the endpoint that sends. */
 struct app_flow_source {
 	struct app_context *ctx;

@@ -12,7 +12,8 @@
 /* Old numbers are accepted within at least this many bytes below the expected one: windows shrink. */
 #define TCP_OLD_WINDOW_MIN 65536u
 
-uint32_t
+/* Largest window that the endpoint may have advertised with its last segment, bytes. */
+static uint32_t
 tcp_window_bytes(const struct tcp_endpoint *e, const struct tcp_endpoint *peer)
 {
 	if ((e->flags & peer->flags & TCP_EP_ISS_KNOWN) != 0 || e->wscale != 0)

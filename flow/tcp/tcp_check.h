@@ -18,9 +18,6 @@ struct tcp_arrival {
 	unsigned endpoint;
 };
 
-/* Largest window that the endpoint may have advertised with its last segment, bytes. */
-uint32_t tcp_window_bytes(const struct tcp_endpoint *e, const struct tcp_endpoint *peer);
-
 /* Whether enough of the endpoint was captured to know what it accepts. */
 bool tcp_acceptance_is_known(const struct tcp_endpoint *e);
 

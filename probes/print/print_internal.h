@@ -24,9 +24,6 @@ struct printer {
 	struct print_fields *fields; /* NULL: whole lines */
 };
 
-/* The formatter of connection-end and connection-active. */
-text_formatter text_connection;
-
 /* Prepares the tables of a format; false with errno if out of memory. */
 bool print_json_prepare(struct printer *printer);
 void print_json_free(struct printer *printer);

@@ -57,7 +57,7 @@ put_connection_trouble(char *at, const struct connrec *cr)
 	return at;
 }
 
-char *
+static char *
 text_connection(char *at, const struct text_firing *firing)
 {
 	const struct connrec *cr = firing->arg[STRUCT_CONNREC];

@@ -2,6 +2,7 @@
 /* The flow table: finding, creating, removing, and the order of eviction when it is full. */
 #include <errno.h>
 
+#include "flow/table/slots.h"
 #include "tests/flow/table/flow_table_fixture.h"
 
 #define NEVER (UINT64_MAX - 1)
@@ -246,8 +247,8 @@ compare_with_naive_map(hash_maker *hash_of)
 		uint32_t hash = hash_of(table, n);
 		struct flow *found;
 
-		flow_table_prefetch_slot(table, hash);
-		flow_table_prefetch_candidate(table, hash);
+		slots_prefetch_home(table, hash);
+		slots_prefetch_candidate(table, hash);
 		found = flow_table_lookup(table, &key, hash);
 		assert_ptr_equal(found, naive.flow[n]);
 		if (found != NULL) {
