@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "base/trusted_path.h"
+#include "base/path.h"
 #include "config/options.h"
 
 /* --- the text of the file --- */

@@ -52,4 +52,15 @@ bool privileges_drop(const struct privileges *plan);
  * interfaces; `owners`: it looks up processes.  False, with a message logged, on failure. */
 bool privileges_drop_in_thread(bool capture, bool owners);
 
+/* ------------------------------------------------------------------------------------------------------ descriptors */
+
+/* File descriptors that the process inherited. */
+
+/* Opens those of the descriptors 0 to 2 that are closed.  Call it before anything else is opened. */
+void descriptors_occupy_standard(void);
+
+/* Closes all descriptors above 2 except those that the configuration names as /dev/fd/N or /proc/self/fd/N.  Call it
+ * before netobsd keeps a descriptor of its own. */
+void descriptors_close_inherited(const struct config *config);
+
 #endif

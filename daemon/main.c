@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/trusted_path.h"
+#include "base/path.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
 #include "confine/privileges.h"
 #include "daemon/run.h"
 #include "daemon/version.h"

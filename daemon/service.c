@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/log_limit.h"
 #include "daemon/notify.h"
 #include "daemon/stats/stats.h"
 

@@ -4,7 +4,7 @@
 #include <pcap/pcap.h>
 
 #include "base/loop.h"
-#include "confine/sandbox_rules.h"
+#include "confine/sandbox.h"
 
 void
 version_print(FILE *to)

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/output_path.h"
-#include "base/unit_clause.h"
+#include "base/log.h"
+#include "base/path.h"
 
 #define HIDDEN_SUFFIX ".netobsctl-part"
 

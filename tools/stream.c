@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
 #include "tools/stream_files.h"

@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 #include "base/clock.h"
-#include "base/output_path.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "tools/control_client.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/output_path.h"
+#include "base/path.h"
 
 int
 unnamed_file_open(const char *fallback, char *error, size_t size)

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/output_path.h"
+#include "base/path.h"
 #include "tools/control_client.h"
 #include "tools/write_on.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "apps/app.h"
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/fire.h"
 #include "probes/names.h"
 #include "probes/netobs.h"

@@ -3,7 +3,7 @@
 #include "apps/http/http.h"
 
 #include "apps/app.h"
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/fire.h"
 #include "probes/netobs.h"
 #include "probes/print/text_line.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apps/app.h"
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/fire.h"
 #include "probes/netobs.h"
 #include "probes/print/text_line.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 
 /* What netobsd sends. */
 #define REQUEST_COMPLETE 'c'

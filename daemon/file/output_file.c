@@ -13,9 +13,8 @@
 
 #include "base/log.h"
 #include "base/output.h"
+#include "base/path.h"
 #include "daemon/file/file_keeper.h"
-#include "base/descriptor_path.h"
-#include "base/output_path.h"
 
 /* Most names that are tried for a temporary file: others may be left of processes that were killed. */
 #define NAMES_TRIED 100

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/output_path.h"
+#include "base/path.h"
 
 struct output_file;
 

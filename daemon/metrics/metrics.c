@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "daemon/metrics/http_host.h"
 #include "daemon/metrics/live_page.h"
 #include "daemon/metrics/metrics_page.h"

@@ -3,7 +3,7 @@
 #ifndef NETOBS_DAEMON_METRICS_METRICS_PAGE_H
 #define NETOBS_DAEMON_METRICS_METRICS_PAGE_H
 
-#include "base/text_buffer.h"
+#include "base/text.h"
 #include "daemon/query/query_context.h"
 #include "daemon/stats/state_counter.h"
 

@@ -13,7 +13,6 @@
 
 #include "base/log.h"
 #include "daemon/query/unix_socket.h"
-#include "base/unit_clause.h"
 
 #define BACKLOG 64
 

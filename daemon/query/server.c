@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/high_sockets.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "daemon/query/client_descriptors.h"
 #include "engine/engine.h"
 #include "flow/flow.h"

@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/output.h"
-#include "base/progress.h"
 #include "daemon/stats/counters.h"
 #include "formulas/formula_set.h"
 #include "probes/site/site_select.h"

@@ -8,14 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/closed_output.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "base/output.h"
-#include "base/trusted_path.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
 #include "confine/privileges.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"

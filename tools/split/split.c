@@ -14,16 +14,15 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/thread.h"
-#include "observe/second_pass.h"
-#include "observe/workers.h"
-#include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
+#include "dissect/dissect.h"
 #include "observe/observer.h"
+#include "observe/second_pass.h"
+#include "observe/workers.h"
 #include "tools/split/split_files.h"
 #include "tools/split/split_groups.h"
 #include "tools/split/split_keys.h"
-#include "dissect/dissect.h"
 
 /* What the child reports, in memory that both processes share. */
 struct split_report {

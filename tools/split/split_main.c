@@ -4,11 +4,10 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "base/output.h"
-#include "base/trusted_path.h"
+#include "base/path.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
 #include "confine/privileges.h"
 #include "tools/split/split.h"
 
