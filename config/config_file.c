@@ -24,8 +24,8 @@
 
 struct config_parser {
 	const char *name; /* of the file */
-	const char *at;	  /* text that is not read yet */
-	int line;	  /* of `at` */
+	const char *next; /* text that is not read yet */
+	int line;	  /* of `next` */
 	int token_line;	  /* on which the latest token begins */
 	char *value;	  /* of the latest TOKEN_WORD */
 	size_t length;	  /* of it */
@@ -57,19 +57,19 @@ static bool
 config_skip_blanks(struct config_parser *parser)
 {
 	for (;;) {
-		parser->at += strspn(parser->at, " \t\r");
-		if (*parser->at == '\n') {
+		parser->next += strspn(parser->next, " \t\r");
+		if (*parser->next == '\n') {
 			parser->line++;
-			parser->at++;
-		} else if (*parser->at == '#' || strncmp(parser->at, "//", 2) == 0) {
-			parser->at += strcspn(parser->at, "\n");
-		} else if (strncmp(parser->at, "/*", 2) == 0) {
-			const char *end = strstr(parser->at + 2, "*/");
+			parser->next++;
+		} else if (*parser->next == '#' || strncmp(parser->next, "//", 2) == 0) {
+			parser->next += strcspn(parser->next, "\n");
+		} else if (strncmp(parser->next, "/*", 2) == 0) {
+			const char *end = strstr(parser->next + 2, "*/");
 
 			if (end == NULL)
 				return config_fail(parser, parser->line, "unterminated comment");
-			for (; parser->at < end + 2; parser->at++)
-				parser->line += *parser->at == '\n';
+			for (; parser->next < end + 2; parser->next++)
+				parser->line += *parser->next == '\n';
 		} else {
 			return true;
 		}
@@ -87,11 +87,11 @@ config_put(struct config_parser *parser, char byte)
 static bool
 config_take_variable(struct config_parser *parser)
 {
-	const char *value, *name = parser->at + 2;
+	const char *value, *name = parser->next + 2;
 	char copy[256];
 	size_t length;
 
-	if (strncmp(parser->at, "${", 2) != 0)
+	if (strncmp(parser->next, "${", 2) != 0)
 		return false;
 	length = strcspn(name, "}\"\n");
 	if (name[length] != '}')
@@ -99,7 +99,7 @@ config_take_variable(struct config_parser *parser)
 	snprintf(copy, sizeof copy, "%.*s", (int)length, name);
 	for (value = getenv(copy); value != NULL && *value != '\0'; value++)
 		config_put(parser, *value);
-	parser->at = name + length + 1;
+	parser->next = name + length + 1;
 	return true;
 }
 
@@ -107,30 +107,30 @@ config_take_variable(struct config_parser *parser)
 static bool
 config_take_quoted(struct config_parser *parser)
 {
-	char quote = *parser->at++;
+	char quote = *parser->next++;
 
-	while (*parser->at != quote) {
-		const char *at = parser->at;
+	while (*parser->next != quote) {
+		const char *at = parser->next;
 
 		if (*at == '\0')
 			return config_fail(parser, parser->token_line, "unterminated quote");
 		if (quote == '"' && config_take_variable(parser))
 			continue;
 		if (*at == '\\' && at[1] != '\0' && (quote == '"' || at[1] == '\\' || at[1] == '\''))
-			parser->at++;
-		parser->line += *parser->at == '\n';
-		config_put(parser, *parser->at++);
+			parser->next++;
+		parser->line += *parser->next == '\n';
+		config_put(parser, *parser->next++);
 	}
-	parser->at++;
+	parser->next++;
 	return true;
 }
 
 static void
 config_take_plain(struct config_parser *parser)
 {
-	while (*parser->at != '\0' && strchr(" \t\r\n={}(),+#\"'", *parser->at) == NULL)
+	while (*parser->next != '\0' && strchr(" \t\r\n={}(),+#\"'", *parser->next) == NULL)
 		if (!config_take_variable(parser))
-			config_put(parser, *parser->at++);
+			config_put(parser, *parser->next++);
 }
 
 /* TOKEN_INVALID with a message logged. */
@@ -141,15 +141,15 @@ config_next_token(struct config_parser *parser)
 		return TOKEN_INVALID;
 	parser->token_line = parser->line;
 	parser->length = 0;
-	if (*parser->at == '\0')
+	if (*parser->next == '\0')
 		return TOKEN_END;
-	if (strncmp(parser->at, "+=", 2) == 0) {
-		parser->at += 2;
+	if (strncmp(parser->next, "+=", 2) == 0) {
+		parser->next += 2;
 		return TOKEN_APPEND;
 	}
-	if (strchr("={}(),+", *parser->at) != NULL)
-		return *parser->at++;
-	if (*parser->at != '"' && *parser->at != '\'')
+	if (strchr("={}(),+", *parser->next) != NULL)
+		return *parser->next++;
+	if (*parser->next != '"' && *parser->next != '\'')
 		config_take_plain(parser);
 	else if (!config_take_quoted(parser))
 		return TOKEN_INVALID;
@@ -318,7 +318,7 @@ config_file_parse(FILE *stream, const char *name, struct config *config, const b
 
 	if (text == NULL)
 		return false;
-	parser.at = text;
+	parser.next = text;
 	parser.value = malloc(CONFIG_TEXT_MAX + 1);
 	if (parser.value == NULL || !config_set_defaults(&parser.discarded))
 		log_error("cannot read %s: out of memory", name);

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "observe/workers.h"
 #include "config/config.h"
 #include "formulas/formula_set.h"
+#include "formulas/slots/slots.h"
+#include "observe/workers.h"
 
 struct formula_sites;
 
@@ -48,5 +49,12 @@ bool formula_sites_define(struct formula_sites *sites, const char *text, char *e
 
 /* Removes a formula; false if there is none of this name. */
 bool formula_sites_undefine(struct formula_sites *sites, const char *name);
+
+/* --install-formulas: writes the file with the probe sites of formulas, which a running netobsd can only read. */
+#define INSTALL_ERROR_MAX SLOT_ERROR_MAX
+
+/* Gives the file `path` the names of the formulas of `config`; the group of the user that netobsd runs as may read it.
+ * False, with the reason, on failure. */
+bool install_formulas(const struct config *config, const char *path, char error[INSTALL_ERROR_MAX]);
 
 #endif

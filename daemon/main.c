@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobsd(8). */
 #include <errno.h>
+#include <pcap/pcap.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/path.h"
 #include "config/options.h"
 #include "confine/privileges.h"
+#include "confine/sandbox.h"
 #include "daemon/run.h"
-#include "daemon/version.h"
+
+static void
+version_print(void)
+{
+	printf("netobsd %s\n%s\n%s\n", PACKAGE_VERSION, pcap_lib_version(), loop_library_version());
+	if (sandbox_instrumentation.count > 0)
+		puts("instrumented build: the system-call filter admits what sanitizers and gcov need");
+}
 
 int
 main(int argc, char **argv)
@@ -26,7 +36,7 @@ main(int argc, char **argv)
 	trusted_path_require(privileges_are_held(), geteuid());
 	result = options_parse(argc, argv, &config);
 	if (result == OPTIONS_VERSION)
-		version_print(stdout);
+		version_print();
 	if (result == OPTIONS_RUN) {
 		status = (int)daemon_run(&config);
 	} else if (result != OPTIONS_INVALID) {

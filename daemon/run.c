@@ -20,7 +20,6 @@
 #include "confine/sandbox.h"
 #include "daemon/dtrace.h"
 #include "daemon/formula_sites.h"
-#include "daemon/install_formulas.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/query/client_descriptors.h"
 #include "daemon/query/control.h"
