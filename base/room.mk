@@ -17,6 +17,8 @@ libbase_a_SOURCES += \
 	%D%/loop.h \
 	%D%/output.c \
 	%D%/output.h \
+	%D%/output_file.c \
+	%D%/output_file.h \
 	%D%/path.c \
 	%D%/path.h \
 	%D%/progress.c \

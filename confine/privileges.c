@@ -10,6 +10,7 @@
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -260,7 +261,7 @@ privileges_drop(const struct privileges *plan)
 /* ------------------------------------------------------------------------------------------------------ descriptors */
 
 /* A capture must never get the descriptor of a standard stream: printed or logged text would be sent through it. */
-void
+static void
 descriptors_occupy_standard(void)
 {
 	int fd;
@@ -270,6 +271,16 @@ descriptors_occupy_standard(void)
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
+}
+
+void
+descriptors_begin_program(char *name)
+{
+	program_invocation_short_name = name;
+	descriptors_occupy_standard();
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	trusted_path_require(privileges_are_held(), geteuid());
 }
 
 /* ---------------------------------------------------------------------------------------------------------- closing */

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 
 #include "base/log.h"
-#include "daemon/file/output_file.h"
+#include "base/output_file.h"
 #include "flight/excerpt/excerpts_internal.h"
 #include "observe/ring_listener.h"
 #include "observe/workers.h"
@@ -266,10 +266,8 @@ excerpts_write_again(struct excerpts *excerpts)
 {
 	bool good;
 
-	if (!excerpt_late_resolve(&excerpts->late, &excerpts->index)) {
-		log_error("out of memory");
-		return false;
-	}
+	if (!excerpt_late_resolve(&excerpts->late, &excerpts->index))
+		return log_out_of_memory();
 	excerpt_cursor_begin(&excerpts->cursor, &excerpts->index);
 	if (excerpts->any.count == 0)
 		return true;
@@ -380,13 +378,6 @@ excerpts_fail(struct excerpts *excerpts, int error)
 
 /* --------------------------------------------------------------------------------------------------------- opening */
 
-static bool
-excerpts_log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}
-
 static struct excerpts *
 excerpts_new(const struct config *config)
 {
@@ -397,7 +388,7 @@ excerpts_new(const struct config *config)
 		count++;
 	excerpts = calloc(1, sizeof *excerpts + count * sizeof excerpts->excerpts[0]);
 	if (excerpts == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	excerpts->config = config;
@@ -430,8 +421,10 @@ excerpts_use_path(const struct excerpts *excerpts, size_t count, const char *pat
 }
 
 static bool
-excerpt_open(struct excerpt *excerpt, const struct config *config, const char *option)
+excerpts_open_one(struct excerpts *excerpts, size_t number)
 {
+	const char *option = excerpts->config->writes[number];
+	struct excerpt *excerpt = &excerpts->excerpts[number];
 	size_t length = strcspn(option, "=");
 
 	excerpt->path = option + length + 1; /* the options have been checked */
@@ -439,8 +432,12 @@ excerpt_open(struct excerpt *excerpt, const struct config *config, const char *o
 		excerpt->path = STANDARD_OUTPUT;
 	excerpt->name = strndup(option, length);
 	if (excerpt->name == NULL)
-		return excerpts_log_out_of_memory();
-	excerpt->file = excerpt_file_open(excerpt->path, config);
+		return log_out_of_memory();
+	if (excerpts_use_path(excerpts, number, excerpt->path)) {
+		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
+		return false;
+	}
+	excerpt->file = excerpt_file_open(excerpt->path, excerpts->config);
 	return excerpt->file != NULL;
 }
 
@@ -466,16 +463,9 @@ excerpts_open(const struct config *config)
 	struct excerpts *excerpts = excerpts_new(config);
 	bool good = excerpts != NULL;
 
-	for (size_t i = 0; good && i < excerpts->count; i++) {
-		struct excerpt *excerpt = &excerpts->excerpts[i];
-
-		good = excerpt_open(excerpt, config, config->writes[i]);
-		if (!good || !excerpts_use_path(excerpts, i, excerpt->path))
-			continue;
-		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
-		good = false;
-	}
-	good = good && ((excerpts->waiting = excerpt_waiting_new()) != NULL || excerpts_log_out_of_memory());
+	for (size_t i = 0; good && i < excerpts->count; i++)
+		good = excerpts_open_one(excerpts, i);
+	good = good && ((excerpts->waiting = excerpt_waiting_new()) != NULL || log_out_of_memory());
 	if (good && (!excerpts->twice || excerpts_open_spools(excerpts)))
 		return excerpts;
 	excerpts_free(excerpts);
@@ -621,7 +611,7 @@ excerpts_listen(struct excerpts *excerpts, struct observer *observer)
 	if (!excerpts->twice)
 		return excerpts_make_ring(excerpts, observer, flows, seed);
 	excerpts->first_pass = excerpt_first_pass_new(excerpts, observer, flows, seed);
-	return excerpts->first_pass != NULL || excerpts_log_out_of_memory();
+	return excerpts->first_pass != NULL || log_out_of_memory();
 }
 
 bool

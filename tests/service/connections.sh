@@ -57,7 +57,7 @@ is "equal values are in the order of the ids" "$(list -o cid --sort proto -P pro
 	"$(list -o cid --sort -cid -P proto tcp)"
 is "UDP has bytes and no round trip" "$(list -o proto,rport,outbytes,rtt -P proto udp)" "udp:7002:77:-"
 is "opener: the local end has sent the SYN" "$(list -o opener -P proto tcp | sort -u)" local
-is "opener: UDP has none" "$(list -o opener -P proto udp)" -
+is "UDP has no opener" "$(list -o opener -P proto udp)" -
 is "the other end of the same connections" "$(list --json proto tcp | grep -c '"client":"near","role":"seen",')" 3
 is "in detail" "$(ctl connection "$(list -o cid -P --limit 1 proto tcp)" | grep -o 'local, [a-z ]*$' | paste -s -d ' ')" \
 	"local, client local, server"
@@ -90,7 +90,7 @@ is "and as rates" "$(list --json -o rport,outbytes -i 0.1 -c 2 proto udp | paste
 # Records are not kept here: their counts are unknown, and the fields of the flow are not.
 is "where: an expression" "$(list -o outbytes -P --sort outbytes where 'client_bytes > 500 && server_port == 7001')" \
 	"$(printf '%s\n' 9000 1000)"
-is "behind a condition, in several words" "$(list -o outbytes -P proto tcp where client_bytes '<' 500)" 200
+is "after a condition, in several words" "$(list -o outbytes -P proto tcp where client_bytes '<' 500)" 200
 is "the word in a text" "$(list -o outbytes -P where 'client_comm == "where is it"')" ""
 is "what records count is unknown" "$(list -o cid -P where 'rtt_min_us >= 0 || answer_max_us >= 0')" ""
 is "as JSON" "$(list --json where 'client_bytes == 9000' | grep -c '"bytes":9000,')" 1

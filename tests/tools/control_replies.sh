@@ -26,7 +26,7 @@ answers() {
 	is "$1" "$(requests "$tmp/control.$tap_count")" "$3"
 }
 
-# The longest wait, beside all others.
+# The longest wait, in parallel with all others.
 peer "$tmp/silent" '' "$tmp/log" ''
 requests "$tmp/silent" >"$tmp/in.time" &
 silent=$!
@@ -61,20 +61,20 @@ values() {
 	says "$1" "ok\\n1\\t$2\\n" "{\"cid\":1,\"inbytes\":$3}" connections -o cid,inbytes --json
 }
 for value in 1-2-3 00012 1. -; do
-	values "JSON: $value is no number" "$value" "$(if [ "$value" = - ]; then echo null; else echo "\"$value\""; fi)"
+	values "JSON: $value is not a number" "$value" "$(if [ "$value" = - ]; then echo null; else echo "\"$value\""; fi)"
 done
 for value in 0 -1 0.5 -10.25; do
 	values "JSON: $value is a number" "$value" "$value"
 done
 says "JSON: a process named -" 'ok\n-\t1\n\\x2d\t2\n' '{"comm":null,"cid":1};{"comm":"-","cid":2}' connections -o comm,cid --json
-says "blanks of a name are no columns, except in the last" 'ok\na 1 tcp\t2\tb c\n' \
+says "blanks of a name do not separate columns, except in the last" 'ok\na 1 tcp\t2\tb c\n' \
 	'COMM          CID STATE;a\x201\x20tcp   2 b c' connections -o comm,cid,state
 says "a value that is too long" "ok\\n$(head -c 1024 /dev/zero | tr '\0' a)\\t2\\n" \
 	"netobsctl: the reply is incomplete: Protocol error" connections -o comm,cid
 says "a long value does not widen the other rows" "ok\\n$(head -c 1000 /dev/zero | tr '\0' a)\\t2\\nb\\t3\\n" \
 	"$(printf '%-64s CID;%s   2;%-64s   3' COMM "$(head -c 1000 /dev/zero | tr '\0' a)" b)" connections -o comm,cid
 
-# counts NAME LINE: a capture of 8 bytes, and this line behind it, is no capture
+# counts NAME LINE: a capture of 8 bytes, and this line after it, are not a capture
 counts() {
 	says "$1" "ok\\n\\x00\\x00\\x00\\x08abcdefgh\\x00\\x00\\x00\\x00$2\\n" \
 		"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
@@ -83,7 +83,7 @@ counts() {
 counts "counts that no number holds" '{"frames":99999999999999999999999,"bytes":8,"lost":0,"cut":true}'
 counts "a count below 0" '{"frames":0,"bytes":8,"lost":-1,"cut":true}'
 counts "another word than true and false" '{"frames":0,"bytes":8,"lost":0,"cut":maybe}'
-counts "text behind the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
+counts "text after the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
 counts "more frames than the bytes hold" '{"frames":1,"bytes":8,"lost":0,"cut":true}'
 says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost":0,"cut":false}\n' \
 	"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
