@@ -17,10 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/descriptor_path.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "base/output.h"
+#include "base/path.h"
 
 /* ----------------------------------------------------------------------------------------------- complete or absent */
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/output_path.h"
+#include "base/path.h"
 
 struct complete_file;
 

@@ -8,8 +8,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "capture/input.h"
-#include "capture/live.h"
-#include "capture/live_pcap_open.h"
+#include "capture/live_pcap.h"
 #include "capture/packet_ring.h"
 #include "config/config.h"
 #include "host/interfaces.h"
@@ -64,7 +63,7 @@ struct live {
 	struct live_interface interfaces[];
 };
 
-/* live.c: opens an interface as live_pcap_open.h describes and joins its fanout group; fills in its properties; starts
+/* live.c: opens an interface as live_pcap.h describes and joins its fanout group; fills in its properties; starts
  * to read its frames; reads all frames that are waiting; closes it; updates its counters. */
 pcap_t *live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
 				 int *status, int *group);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/replay.h"
+#include "capture/input.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "base/progress.h"
-#include "capture/link_filters.h"
-#include "capture/pcap_common.h"
+#include "base/output.h"
+#include "capture/batch.h"
 #include "capture/file/file_stream.h"
 #include "capture/file/frame_reader.h"
 #include "capture/file/pcap_reader.h"
-#include "capture/batch.h"
+#include "capture/link_filters.h"
 #include "capture/packet_clock.h"
 #include "dissect/dissect.h"
 #include "probes/site/semaphores.h"

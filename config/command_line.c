@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "config/config_file.h"
 #include "config/options.h"
 
 /* Builds the tables for getopt_long().  A row's value is 256 + its index; short options have the value of their

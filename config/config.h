@@ -93,7 +93,7 @@ struct config {
 	bool list_engine; /* those of netobs_engine */
 	enum print_format list_format;
 	bool summary, strict, foreground;
-	uint32_t debug_topics; /* enabled at start: a set as in log_debug.h */
+	uint32_t debug_topics; /* enabled at start: a set as in log.h */
 	enum site_kind probe_site;
 	struct flow_limits flow_limits;
 	struct app_ports app_ports[APP_COUNT]; /* by enum app_id */

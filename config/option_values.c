@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "config/formula_names.h"
 #include "config/options.h"
 #include "flight/format/capture_writer.h"
 #include "formulas/formula.h"
-#include "base/unit_clause.h"
 #include "formulas/match/filter_text.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"

@@ -135,6 +135,13 @@ extern const struct option_kind value_flag, value_inverted_flag, value_string, v
     value_record_filter, value_write, value_capture_format, value_record_fields, value_record_order, value_print_fields,
     value_time;
 
+/* Reads a file into `*config`.  Options marked in `overridden` are checked but not used.  False, with one message
+ * "FILE:LINE: what" logged, at the first error; `*config` must then be discarded. */
+bool config_file_read(const char *path, struct config *config, const bool *overridden);
+
+/* Like config_file_read() from an open stream; `name` is used in messages. */
+bool config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden);
+
 /* Writes one line for each setting that may appear in the file; a setting without a value becomes a comment.  Parsing
  * the text gives the same settings. */
 void config_print(FILE *to, const struct config *config);

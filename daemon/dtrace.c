@@ -12,11 +12,9 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "formulas/slots/slots_object.h"
-#include "base/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"
-#include "usdt/dof.h"
 #include "usdt/dtprobed.h"
 #include "usdt/site_table.h"
 

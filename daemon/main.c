@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
-#include "confine/sandbox_rules.h"
+#include "confine/privileges.h"
+#include "confine/sandbox.h"
 #include "daemon/run.h"
 
 /* Prints the versions of netobsd and of the libraries it runs with. */

@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_limit.h"
 #include "daemon/stats/stats.h"
 
 /* ---------------------------------------------------------------------------------------------------- notifications */

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The flight memory: the latest frames of one observer, in memory of fixed size, the oldest overwritten first.
- *
- * The frames of a connection are linked, so that reading one connection touches only its own frames; events and true
- * formulas are notes of the frame at which they happened.  One thread adds; readers call the ring_reader functions
- * while that thread is paused, and may let it run between two calls: a frame that was overwritten meanwhile is counted,
- * never read.
- */
+/* Events and remarks as numbers, whose text is made when it is read. */
 #ifndef NETOBS_FLIGHT_RING_H
 #define NETOBS_FLIGHT_RING_H
 
@@ -15,9 +8,46 @@
 #include <stdint.h>
 
 #include "dissect/frame.h"
-#include "flight/event_note.h"
+#include "flow/event.h"
 #include "flow/flow.h"
 #include "probes/fire.h"
+
+#define RING_COMMENT_MAX 512u /* bytes of a note as text, with its NUL */
+
+/* The packet is a RST, or a segment with a window of 0. */
+enum ring_remark { RING_RESET, RING_ZERO_WINDOW };
+
+/* Events are numbered by enum flow_event_kind; these come behind them. */
+enum event_note_kind {
+	EVENT_NOTE_TIMEOUT = 0x20, /* and the enum tcp_timeout */
+	EVENT_NOTE_REMARK = 0x40,  /* and the enum ring_remark */
+	EVENT_NOTE_TEXT = 0x60,	   /* for callers that store texts, too */
+};
+
+struct event_note {
+	uint8_t event;
+	uint8_t before, after;	    /* states; of a retransmission its kind */
+	uint32_t count, elapsed_us; /* of a retransmission */
+};
+
+/* Set a note. */
+void event_note_from_event(struct event_note *note, const struct flow_event *event);
+void event_note_from_remark(struct event_note *note, enum ring_remark remark);
+
+/* "tcp-state-change state-established -> state-fin-wait-1, cid 42"; ", pid 917 curl" unless `pid` is -1. */
+void event_note_format(const struct event_note *note, uint64_t cid, int pid, const char *command,
+		       char text[RING_COMMENT_MAX]);
+
+/* ------------------------------------------------------------------------------------------------------------- ring */
+
+/*
+ * The flight memory: the latest frames of one observer, in memory of fixed size, the oldest overwritten first.
+ *
+ * The frames of a connection are linked, so that reading one connection touches only its own frames; events and true
+ * formulas are notes of the frame at which they happened.  One thread adds; readers call the ring_reader functions
+ * while that thread is paused, and may let it run between two calls: a frame that was overwritten meanwhile is counted,
+ * never read.
+ */
 
 #define RING_MEMORY_MIN	 ((size_t)1024 * 1024)
 #define RING_MEMORY_MAX	 ((size_t)1024 * 1024 * 1024 * (SIZE_MAX > UINT32_MAX ? 64 : 1))

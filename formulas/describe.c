@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/text.h"
 #include "formulas/code.h"
 #include "formulas/words.h"
 #include "probes/firing.h"

@@ -22,7 +22,6 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 
 enum { ATTRIBUTES = 64 }; /* of every kind below */
 

@@ -120,7 +120,7 @@ app_layer_select(struct app_layer *app_layer, bool names)
 	uint32_t active = 0, traced = 0;
 
 	for (unsigned i = 0; i < APP_COUNT; i++) {
-		bool enabled = app_protocols[i]->probes_enabled();
+		bool enabled = app_probes_enabled(app_protocols[i]);
 
 		traced |= (uint32_t)enabled << i;
 		active |= (uint32_t)app_layer_is_active(app_protocols[i], names, enabled) << i;
@@ -564,7 +564,7 @@ app_layer_read(struct app_layer *app_layer, const struct app_segment *segment, s
 	    .now = segment->now,
 	    .shared = app_layer->shared[report->app],
 	    .server_endpoint = server,
-	    .traced = wants_name || report->protocol->probes_enabled(),
+	    .traced = wants_name || app_probes_enabled(report->protocol),
 	    .on_message = app_layer_on_message,
 	    .on_anomaly = app_layer_on_anomaly,
 	    .on_name = wants_name ? app_layer_on_name : NULL,

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/frame_sink.h"
+#include "capture/batch.h"
 #include "config/config.h"
-#include "host/local_addrs.h"
 #include "dissect/packet.h"
 #include "flow/flow.h"
-#include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
+#include "flow/record/flow_record.h"
+#include "host/local_addrs.h"
 #include "observe/frame_listener.h"
 #include "observe/observe_counters.h"
 

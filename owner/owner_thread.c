@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "engine/engine.h"
 #include "flow/endpoint.h"
 

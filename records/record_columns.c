@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/text.h"
 
 /* Columns of a table without chosen fields. */
 enum record_column_kind {

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "tools/json_reader.h"
 
 /* Longest wait for each part of a reply, and for a reply that is one text, seconds. */

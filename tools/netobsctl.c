@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/closed_output.h"
+#include "base/output.h"
 #include "probes/nearest.h"
 #include "tools/connections/connections.h"
 #include "tools/connections/top.h"

@@ -20,10 +20,10 @@
 #include <zstd.h>
 
 #include "base/clock.h"
-#include "base/format.h"
 #include "base/json.h"
 #include "base/output_file.h"
-#include "base/output_path.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/output_path.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"

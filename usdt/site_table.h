@@ -3,7 +3,7 @@
  * The table of the sites of this program, and tracers that do not raise semaphores.
  *
  * bpftrace, perf and others raise the semaphore of a probe while they are attached to it.  DTrace does not for probes
- * that a process has described to it (dof.h): it only places a uprobe, which replaces the first byte of the site.
+ * that a process has described to it (dtprobed.h): it only places a uprobe, which replaces the first byte of the site.
  */
 #ifndef NETOBS_USDT_SITE_TABLE_H
 #define NETOBS_USDT_SITE_TABLE_H

@@ -249,9 +249,6 @@ void args_iscsiinfo(struct iscsiinfo *info, const struct iscsi_message *message)
 /* `cdb` receives the command's bytes; tracers read them there. */
 void args_iscsicmd(struct iscsicmd *info, uint8_t cdb[ISCSI_CDB_MAX], const struct iscsi_pdu *pdu);
 
-/* Whether any iscsi probe is enabled. */
-bool iscsi_probes_enabled(void);
-
 struct emitter;
 
 /* Fires the probe of a PDU, selected by its operation code.  `message` is a struct iscsi_message of `flow`, as endpoint

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "capture/file/decompress.h"
 #include "capture/file/reader_threads.h"
-#include "base/unit_clause.h"
 
 #define INPUT_BYTES  (128u * 1024)
 #define STREAM_BYTES (256u * 1024)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/text_buffer.h"
+#include "base/text.h"
 #include "daemon/query/control_reply.h"
 #include "page/page.h"
 

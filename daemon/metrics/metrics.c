@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "base/unit_clause.h"
 #include "daemon/metrics/http_host.h"
 #include "daemon/metrics/live_page.h"
 #include "daemon/query/server.h"

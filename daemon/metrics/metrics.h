@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "base/loop.h"
-#include "base/text_buffer.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "daemon/query/query_context.h"
 #include "daemon/stats/stats.h"

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/feeds.h"

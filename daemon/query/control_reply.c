@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "daemon/record/closed_reply.h"
 #include "daemon/stats/counters.h"
 #include "probes/fire.h"

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/text_buffer.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "daemon/query/control_request.h"
 #include "daemon/query/query_context.h"
 #include "flow/flow.h"

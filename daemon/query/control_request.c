@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log_debug.h"
-#include "base/text_buffer.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"

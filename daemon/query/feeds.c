@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "daemon/query/server.h"
 #include "probes/feed/feed.h"
 #include "probes/manifest.h"

@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/high_sockets.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "engine/engine.h"
 #include "flow/flow.h"
 #include "probes/feed/feed.h"

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "base/loop.h"
-#include "base/text_buffer.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "daemon/query/unix_socket.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/clock.h"
 #include "records/record_columns.h"
 #include "records/record_fields.h"

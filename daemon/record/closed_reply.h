@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/text_buffer.h"
+#include "base/text.h"
 #include "records/record_ring.h"
 
 /* Most records that are sorted, which takes memory: about 15 MB. */

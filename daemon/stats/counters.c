@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/output.h"
-#include "base/progress.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
 #include "formulas/formula_set.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flight/excerpt/excerpt_first_pass.h"
+#include "flight/excerpt/excerpts_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flight/excerpt/excerpts_internal.h"
 #include "flight/fragment_frames.h"
 #include "observe/frame_listener.h"
 #include "observe/observer.h"

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "formulas/slots/slot_image.h"
-#include "base/output_path.h"
 
 /* NULL if only root and this user can replace the entries of a directory; otherwise what is wrong. */
 static const char *

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "probes/manifest.h"
 #include "probes/nearest.h"
-#include "base/format.h"
-#include "base/json.h"
 #include "probes/print/print_internal.h"
 
 /* What is printed for a word of the list. */

@@ -3,7 +3,7 @@
 #ifndef NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 #define NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/manifest.h"
 #include "probes/print/json_fields.h"
 #include "probes/print/print.h"

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "probes/manifest.h"
-#include "base/format.h"
 
 /* The arguments of a firing by kind; NULL if the probe has none of that kind. */
 struct text_firing {

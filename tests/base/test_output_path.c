@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/output_path.h"
+#include "base/path.h"
 #include "tests/lib/scratch_dir.h"
 
 #define OTHER  65534

@@ -16,8 +16,8 @@
 
 #include "base/log.h"
 #include "base/loop.h"
-#include "capture/replay.h"
 #include "capture/batch.h"
+#include "capture/input.h"
 #include "tests/capture/sink_fixture.h"
 
 #define FILES 3

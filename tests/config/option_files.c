@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "config/options.h"
 #include "probes/manifest.h"
 

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "config/config_file.h"
 #include "config/options.h"
 #include "daemon/reload.h"
 
@@ -171,6 +170,37 @@ test_comments(void **state)
 	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
 	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
 	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
+}
+
+/* Quotes, variables of the environment, and what ends a word. */
+static void
+test_words(void **state)
+{
+	(void)state;
+	setenv("NETOBS_TEST_WORD", "eth7", 1);
+	unsetenv("NETOBS_TEST_NONE");
+	takes("interface = {a${NETOBS_TEST_WORD}b, \"${NETOBS_TEST_WORD}\", '${NETOBS_TEST_WORD}', \"\\${X}\", "
+	      "\"x${NETOBS_TEST_NONE}\","
+	      "\"$\", $x, \"${\", 'c\\d\\\\', \"e\nf\",}print = tcp-*\n\"strict\"=\"true\"");
+	assert_string_equal(config.interface_names[0], "aeth7b");
+	assert_string_equal(config.interface_names[1], "eth7");
+	assert_string_equal(config.interface_names[2], "${NETOBS_TEST_WORD}");
+	assert_string_equal(config.interface_names[3], "${X}");
+	assert_string_equal(config.interface_names[4], "x");
+	assert_string_equal(config.interface_names[5], "$");
+	assert_string_equal(config.interface_names[6], "$x");
+	assert_string_equal(config.interface_names[7], "${");
+	assert_string_equal(config.interface_names[8], "c\\d\\");
+	assert_string_equal(config.interface_names[9], "e\nf");
+	assert_null(config.interface_names[10]);
+	assert_string_equal(config.print_probes, "tcp-*");
+	assert_true(config.strict);
+	refuses("strict += true\n", "a.conf:1: ", "non-list option 'strict'");
+	refuses("interface = (a)\n", "a.conf:1: ", "unexpected token '('");
+	refuses("interface = {a b}\n", "a.conf:1: ", "unexpected token 'b'");
+	refuses("\nstrict + true\n", "a.conf:2: ", "missing equal sign after option 'strict'");
+	refuses("= true\n", "a.conf:1: ", "unexpected token '='");
+	refuses("view = \"host\n\nx\"\n", "a.conf:1: ", "view = host ...: expected");
 }
 
 /* Options that select the work of a single run are not settings. */
@@ -333,6 +363,7 @@ main(void)
 	    cmocka_unit_test(test_settings),
 	    cmocka_unit_test(test_refusals),
 	    cmocka_unit_test(test_comments),
+	    cmocka_unit_test(test_words),
 	    cmocka_unit_test(test_not_in_files),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),

@@ -32,7 +32,6 @@
 
 #include "base/high_sockets.h"
 #include "confine/sandbox.h"
-#include "confine/sandbox_rules.h"
 #include "usdt/dtprobed.h"
 
 #define DONE	  0

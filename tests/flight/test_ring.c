@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
-#include "flight/ring_interfaces.h"
+#include "flight/ring_internal.h"
 #include "tests/flight/ring_fixture.h"
 
 static struct ring_fixture fixture;

@@ -16,8 +16,8 @@
 #include <zstd.h>
 
 #include "base/log.h"
-#include "capture/replay.h"
 #include "capture/batch.h"
+#include "capture/input.h"
 #include "dissect/dissect.h"
 #include "tests/capture/sink_fixture.h"
 #include "tests/fuzz/fuzz_must.h"

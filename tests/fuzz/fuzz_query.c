@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_debug.h"
+#include "base/text.h"
 #include "config/options.h"
 #include "daemon/formula_sites.h"
 #include "daemon/metrics/metrics.h"
@@ -29,7 +29,6 @@
 #include "daemon/query/server.h"
 #include "flight/ring.h"
 #include "formulas/formula.h"
-#include "base/format.h"
 #include "records/record_fields.h"
 #include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"

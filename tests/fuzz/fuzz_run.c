@@ -29,10 +29,8 @@
 #include <zstd.h>
 
 #include "base/log.h"
-#include "base/log_limit.h"
 #include "base/output.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
 #include "confine/privileges.h"
 #include "daemon/run.h"
 #include "flight/format/capture_writer.h"
@@ -184,7 +182,7 @@ output_write_within(int fd, const char *from, size_t size, int ms)
 	return size;
 }
 
-/* -------------------------------------------------------- replaces confine/descriptors.c and privileges.c */
+/* -------------------------------------------------------- ---------------- replaces confine/privileges.c */
 
 void
 descriptors_close_inherited(const struct config *config)

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "apps/app.h"
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "probes/print/print.h"
 #include "probes/sites.h"
 #include "tests/lib/json_check.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "usdt/dof.h"
+#include "usdt/dtprobed.h"
 
 #define DOF_MAX	 65536
 #define COMMON	 "Evolving/Evolving/Common"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "tools/connections/connection_list.h"
 #include "tools/control_client.h"

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/closed_output.h"
-#include "base/output_path.h"
+#include "base/output.h"
+#include "base/path.h"
 #include "tools/connfs/connfs_list.h"
 #include "tools/connfs/connfs_operations.h"
 #include "tools/connfs/connfs_tree.h"

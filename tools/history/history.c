@@ -16,8 +16,6 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
-#include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "flow/endpoint.h"

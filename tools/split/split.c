@@ -16,7 +16,6 @@
 #include "base/loop.h"
 #include "base/thread.h"
 #include "config/options.h"
-#include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "dissect/dissect.h"

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "apps/app.h"
 #include "apps/iscsi/iscsi.h"
 #include "probes/args/args.h"
 #include "probes/fire.h"
@@ -1055,7 +1056,7 @@ test_probes_of_every_pdu(void **state)
 	struct emitter *emitter = emitter_new(NULL, s->tcp.flows);
 
 	(void)state;
-	assert_false(iscsi_probes_enabled());
+	assert_false(app_probes_enabled(&iscsi_app));
 	for (unsigned i = 0; i < sizeof pairs_wanted / sizeof pairs_wanted[0]; i++) {
 		struct iscsi_pdu pdu = {.opcode = pairs_wanted[i].opcode};
 		struct iscsi_message message = {&pdu, &session};
@@ -1066,12 +1067,12 @@ test_probes_of_every_pdu(void **state)
 			continue;
 		assert_int_equal(emitter_firings(emitter, probe), 0);
 		(*probe_semaphores[probe])++;
-		assert_true(iscsi_probes_enabled());
+		assert_true(app_probes_enabled(&iscsi_app));
 		iscsi_fire(emitter, flow, 1, &message);
 		(*probe_semaphores[probe])--;
 		assert_int_equal(emitter_firings(emitter, probe), 1);
 	}
-	assert_false(iscsi_probes_enabled());
+	assert_false(app_probes_enabled(&iscsi_app));
 	emitter_free(emitter);
 }
 

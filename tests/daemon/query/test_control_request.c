@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/text_buffer.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "daemon/query/control_request.h"
 
 static bool

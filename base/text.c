@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Escapes text so that terminals cannot misinterpret it. */
-#include "base/format.h"
+#include "base/text.h"
 
-#include <stdbool.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -177,4 +178,58 @@ put_time(char *at, struct text_clock *clock, uint64_t ns)
 	at = put_digits(at + clock->length, (uint32_t)(ns % 1000000000), 9);
 	*at++ = 'Z';
 	return at;
+}
+
+/* ------------------------------------------------------------------------------------------------------ text buffer */
+
+void
+text_add_format(struct text_buffer *text, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(text->bytes + text->used, text_space_left(text), format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= text_space_left(text)) {
+		text->truncated = true;
+		return;
+	}
+	text->used += (size_t)length;
+}
+
+void
+text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
+{
+	if (length >= text_space_left(text)) {
+		text->truncated = true;
+		return;
+	}
+	memcpy(text->bytes + text->used, bytes, length);
+	text->used += length;
+	text->bytes[text->used] = '\0';
+}
+
+void
+text_add_number(struct text_buffer *text, uint64_t number)
+{
+	char digits[20], *first = digits + sizeof digits;
+
+	do
+		*--first = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	text_add_bytes(text, first, (size_t)(digits + sizeof digits - first));
+}
+
+void
+text_add_escaped(struct text_buffer *text, const char *string)
+{
+	char piece[64 * FORMAT_PLAIN_BYTE_MAX + 8];
+
+	while (*string != '\0') {
+		size_t length = strnlen(string, 64);
+
+		text_add_bytes(text, piece, (size_t)(put_plain_text(piece, string, length) - piece));
+		string += length;
+	}
 }

@@ -3,10 +3,11 @@
  * Writes numbers and text into a buffer that the caller guarantees to be large enough.  Every function returns the
  * position behind its output; no NUL is added.  printf is avoided because a firing has up to a hundred fields.
  */
-#ifndef NETOBS_BASE_FORMAT_H
-#define NETOBS_BASE_FORMAT_H
+#ifndef NETOBS_BASE_TEXT_H
+#define NETOBS_BASE_TEXT_H
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -197,5 +198,32 @@ struct text_clock {
 
 /* Writes nanoseconds since the epoch as a time stamp.  At least 64 bytes at `at` are overwritten.  Returns its end. */
 char *put_time(char *at, struct text_clock *clock, uint64_t ns);
+
+/* ------------------------------------------------------------------------------------------------------ text buffer */
+
+/* Text in a buffer of fixed size. */
+
+struct text_buffer {
+	char *bytes; /* buffer of `size` bytes, owned by the caller */
+	size_t size;
+	size_t used;
+	bool truncated; /* some text did not fit */
+};
+
+/* Appends the whole text, or nothing if it does not fit. */
+void text_add_format(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Likewise for bytes, and for a decimal number: faster, for replies of many lines. */
+void text_add_bytes(struct text_buffer *text, const char *bytes, size_t length);
+void text_add_number(struct text_buffer *text, uint64_t number);
+
+/* Appends for a terminal, like put_plain_text(). */
+void text_add_escaped(struct text_buffer *text, const char *string);
+
+static inline size_t
+text_space_left(const struct text_buffer *text)
+{
+	return text->size - text->used;
+}
 
 #endif

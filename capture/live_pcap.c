@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/live_pcap_open.h"
-
+#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/high_sockets.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "capture/pcap_common.h"
+#include "capture/link_filters.h"
+#include "capture/live_pcap.h"
 
 /*
  * Default size of the kernel's buffer.  It consists of blocks of 256 KiB.  The kernel closes a block when it is full or
@@ -358,4 +364,152 @@ live_pcap_open(const struct config *config, const char *name, enum live_open_mod
 	}
 	pcap_close(pcap);
 	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ live pcap suspend */
+
+/* IEEE 802 reserves it for local experiments: frames practically never carry it, and if one does the filter rejects
+ * it. */
+#define UNUSED_ETHERTYPE ETH_P_802_EX1
+
+static bool
+live_pcap_bind_protocol(pcap_t *pcap, uint16_t protocol)
+{
+	struct sockaddr_ll address = {0};
+	socklen_t length = sizeof address;
+	int fd = pcap_get_selectable_fd(pcap);
+
+	if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+		return false;
+	address.sll_protocol = htons(protocol);
+	return bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+bool
+live_pcap_suspend(pcap_t *pcap, const char *name, bool shared)
+{
+	struct bpf_insn reject_all = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct bpf_program program = {.bf_len = 1, .bf_insns = &reject_all};
+
+	if (pcap_setfilter(pcap, &program) < 0) {
+		log_error("cannot suspend the capture on %s: %s", name, pcap_geterr(pcap));
+		return false;
+	}
+	if (!shared)
+		(void)live_pcap_bind_protocol(pcap, UNUSED_ETHERTYPE); /* if it fails, the filter alone is enough */
+	return true;
+}
+
+bool
+live_pcap_resume(const struct config *config, pcap_t *pcap, const char *name, bool shared)
+{
+	if (!shared && !live_pcap_bind_protocol(pcap, ETH_P_ALL)) {
+		log_error("cannot resume the capture on %s: %s", name, strerror(errno));
+		return false;
+	}
+	return live_pcap_set_filter(config, pcap, name);
+}
+
+/* pcap_setfilter() would reject the frames in the buffer, too. */
+void
+live_pcap_end(pcap_t *pcap)
+{
+	struct sock_filter reject_all = {.code = BPF_RET | BPF_K, .k = 0};
+	struct sock_fprog program = {.len = 1, .filter = &reject_all};
+
+	(void)setsockopt(pcap_get_selectable_fd(pcap), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- fanout */
+
+/*
+ * The kernel picks an unused number for each group (PACKET_FANOUT_FLAG_UNIQUEID, Linux 4.12), because joining another
+ * program's group would take frames away from that program.  The first socket requests the number, the others join the
+ * group.
+ *
+ * To the kernel an interface that was removed and has returned is a new one.  It gets a new group, even if some workers
+ * have not closed their sockets in the old group yet.
+ */
+
+struct fanout_group {
+	uint32_t ifindex;
+	int number;
+	unsigned members; /* 0: there is no group */
+};
+
+struct fanout {
+	pthread_mutex_t mutex;
+	struct fanout_group groups[];
+};
+
+struct fanout *
+fanout_new(size_t interfaces)
+{
+	struct fanout *fanout = calloc(1, sizeof *fanout + interfaces * sizeof fanout->groups[0]);
+
+	if (fanout != NULL)
+		pthread_mutex_init(&fanout->mutex, NULL);
+	return fanout;
+}
+
+void
+fanout_free(struct fanout *fanout)
+{
+	if (fanout == NULL)
+		return;
+	pthread_mutex_destroy(&fanout->mutex);
+	free(fanout);
+}
+
+static bool
+fanout_set_option(int fd, unsigned number, unsigned flags)
+{
+	unsigned argument = number | (PACKET_FANOUT_HASH | flags) << 16;
+
+	return setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &argument, sizeof argument) == 0;
+}
+
+/* The caller holds the mutex. */
+static bool
+fanout_create_group(struct fanout_group *group, uint32_t ifindex, int fd)
+{
+	int number;
+	socklen_t length = sizeof number;
+
+	if (!fanout_set_option(fd, 0, PACKET_FANOUT_FLAG_UNIQUEID) ||
+	    getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &number, &length) < 0)
+		return false;
+	*group = (struct fanout_group){.ifindex = ifindex, .number = number & 0xffff, .members = 1};
+	return true;
+}
+
+int
+fanout_join(struct fanout *fanout, size_t index, uint32_t ifindex, int fd)
+{
+	struct fanout_group *group = &fanout->groups[index];
+	bool joined;
+	int number;
+
+	pthread_mutex_lock(&fanout->mutex);
+	if (group->members > 0 && group->ifindex == ifindex) {
+		joined = fanout_set_option(fd, (unsigned)group->number, 0);
+		group->members += joined;
+	} else {
+		joined = fanout_create_group(group, ifindex, fd);
+	}
+	number = joined ? group->number : -1;
+	if (joined)
+		log_debug(DEBUG_CAPTURE, "interface %u: socket %u of fanout group %d, by hash of the connection",
+			  (unsigned)ifindex, group->members, number);
+	pthread_mutex_unlock(&fanout->mutex);
+	return number;
+}
+
+void
+fanout_leave(struct fanout *fanout, size_t index, int group)
+{
+	pthread_mutex_lock(&fanout->mutex);
+	if (fanout->groups[index].number == group && fanout->groups[index].members > 0)
+		fanout->groups[index].members--;
+	pthread_mutex_unlock(&fanout->mutex);
 }
