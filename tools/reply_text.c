@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/format.h"
+#include "base/text.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
 
