@@ -23,7 +23,8 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 	text->used += (size_t)length;
 }
 
-void
+/* Appends the whole, or nothing. */
+static void
 text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
 {
 	if (length >= text_space_left(text)) {
@@ -33,17 +34,6 @@ text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
 	memcpy(text->bytes + text->used, bytes, length);
 	text->used += length;
 	text->bytes[text->used] = '\0';
-}
-
-void
-text_add_number(struct text_buffer *text, uint64_t number)
-{
-	char digits[20], *first = digits + sizeof digits;
-
-	do
-		*--first = (char)('0' + number % 10);
-	while ((number /= 10) != 0);
-	text_add_bytes(text, first, (size_t)(digits + sizeof digits - first));
 }
 
 static void

@@ -19,10 +19,6 @@ struct text_buffer {
 /* Appends the whole text, or nothing if it does not fit. */
 void text_add_format(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Likewise for bytes, and for a decimal number: faster, for replies of many lines. */
-void text_add_bytes(struct text_buffer *text, const char *bytes, size_t length);
-void text_add_number(struct text_buffer *text, uint64_t number);
-
 /* Appends JSON: each part of a member as a whole, or not. */
 struct json text_json(struct text_buffer *text);
 

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/stats/state_counter.h"
 
-#include "daemon/stats/flow_names.h"
-
 /* Connections counted per call: about a millisecond of work. */
 #define FLOWS_PER_STEP 16384u
+
+/* The endpoint that is counted: the local one, else the one that sent the first packet. */
+static unsigned
+state_counted_endpoint(const struct flow *flow)
+{
+	unsigned local = flow->local & 3u;
+
+	if (local == 1 || local == 2)
+		return local - 1;
+	return flow->first_sender;
+}
 
 static void
 state_counts_add(struct state_counts *counts, const struct flow *flow)
 {
-	unsigned endpoint = flow_reported_endpoint(flow);
+	unsigned endpoint = state_counted_endpoint(flow);
 
 	if (flow->kind == FLOW_UDP) {
 		counts->udp++;

@@ -339,6 +339,12 @@ flow_table_record(const struct flow_table *table, const struct flow *flow)
 	return (record->bits & RECORD_BEGUN) != 0 ? record : NULL;
 }
 
+enum record_reason
+flow_record_reason(const struct flow *flow, const struct flow_record *record)
+{
+	return record_flow_is_closed(flow, record) ? record_refine_reason(flow, record, RECORD_FIN) : RECORD_OPEN;
+}
+
 /* An SCTP association without a record is assumed to have been one: both of its ends are closed. */
 bool
 flow_has_ended(const struct flow_table *table, const struct flow *flow)

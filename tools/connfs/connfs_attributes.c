@@ -117,7 +117,7 @@ connfs_stat(const struct connfs_node *node, struct stat *attributes)
 		row = connfs_find(node->cid);
 		if (row == NULL)
 			return ENOENT;
-		connfs_set_times(attributes, strtoull(row->values[CONNFS_START], NULL, 10));
+		connfs_set_times(attributes, row->values[CONNFS_START].number);
 	}
 	if (node->kind == CONNFS_FILE)
 		attributes->st_size = (off_t)connfs_file_text(node->number, row->values, text);

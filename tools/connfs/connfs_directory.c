@@ -58,7 +58,7 @@ connfs_add_values(fuse_req_t request, struct connfs_handle *handle, enum connfs_
 {
 	uint64_t seen = connection_list_now(); /* each value is listed once */
 	struct connfs_node node = {.kind = CONNFS_VALUE};
-	const char *found[2];
+	char found[2][CONNFS_VALUE_SIZE];
 
 	connfs_values_trim();
 	for (size_t i = 0; i < connfs_list.count; i++) {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/connections/connection_list.h"
+
 #define CONNFS_FILES 9u
 
 /* The numbers of the files that are made of the connection's packets; the others are texts. */
@@ -21,6 +23,6 @@ const char *connfs_file_name(unsigned file);
 bool connfs_file_has_owner(unsigned file);
 
 /* Writes the text of a file; returns its length.  `values` are those of CONNFS_FIELDS. */
-size_t connfs_file_text(unsigned file, const char *const *values, char text[CONNFS_TEXT_MAX]);
+size_t connfs_file_text(unsigned file, const union connection_value *values, char text[CONNFS_TEXT_MAX]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connfs/connfs_tree.h"
 
-#include <limits.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,32 +73,34 @@ connfs_group_name(enum connfs_group group)
 	return group_names[group];
 }
 
-/* Whether a value names a directory; "-" is that of a connection without one. */
 static bool
 connfs_value_is_name(const char *value)
 {
-	size_t length = strlen(value);
-
-	return length > 0 && length <= NAME_MAX && strchr(value, '/') == NULL && strcmp(value, "-") != 0 &&
-	       strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
+	return *value != '\0' && strchr(value, '/') == NULL && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
 }
 
 unsigned
-connfs_group_values(enum connfs_group group, const char *const *values, const char *found[2])
+connfs_group_values(enum connfs_group group, const union connection_value *values, char found[2][CONNFS_VALUE_SIZE])
 {
 	static const enum connfs_field fields[CONNFS_GROUPS][2] = {
 	    [CONNFS_BY_PID] = {CONNFS_PID, CONNFS_PID},
-	    [CONNFS_BY_PORT] = {CONNFS_LPORT, CONNFS_RPORT},
-	    [CONNFS_BY_STATE] = {CONNFS_STATE, CONNFS_PEERSTATE},
-	    [CONNFS_BY_HOST] = {CONNFS_LADDR, CONNFS_RADDR},
+	    [CONNFS_BY_PORT] = {CONNFS_CLIENT_PORT, CONNFS_SERVER_PORT},
+	    [CONNFS_BY_STATE] = {CONNFS_CLIENT_STATE, CONNFS_SERVER_STATE},
+	    [CONNFS_BY_HOST] = {CONNFS_CLIENT, CONNFS_SERVER},
 	};
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const char *value = values[fields[group][i]];
+		const union connection_value *value = &values[fields[group][i]];
 
-		if (connfs_value_is_name(value) && (count == 0 || strcmp(found[0], value) != 0))
-			found[count++] = value;
+		if (group == CONNFS_BY_STATE || group == CONNFS_BY_HOST)
+			snprintf(found[count], CONNFS_VALUE_SIZE, "%s", value->text);
+		else if ((int64_t)value->number >= 0)
+			snprintf(found[count], CONNFS_VALUE_SIZE, "%llu", (unsigned long long)value->number);
+		else
+			continue;
+		if (connfs_value_is_name(found[count]) && (count == 0 || strcmp(found[0], found[1]) != 0))
+			count++;
 	}
 	return count;
 }
