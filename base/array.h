@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Growing arrays, for addresses and interfaces of this host. */
+/* Growing arrays. */
 #ifndef NETOBS_BASE_ARRAY_H
 #define NETOBS_BASE_ARRAY_H
 

@@ -229,6 +229,27 @@ json_break_line(struct json *json)
 	json->separate = false;
 }
 
+/* Writes a part of a text that is escaped. */
+static void
+json_write_escaped(const struct json *json, const char *text, size_t length)
+{
+	static const char marks[] = "<>&";
+
+	for (size_t at = 0; json->in_html && at < length;) {
+		size_t plain = at;
+		char escape[8];
+
+		while (plain < length && memchr(marks, text[plain], sizeof marks - 1) == NULL)
+			plain++;
+		json->write(json->to, text + at, plain - at);
+		if (plain < length)
+			json->write(json->to, escape, (size_t)(put_json_unit(escape, (uint8_t)text[plain]) - escape));
+		at = plain + 1;
+	}
+	if (!json->in_html)
+		json->write(json->to, text, length);
+}
+
 void
 json_add_text(struct json *json, const char *name, const char *text, size_t size)
 {
@@ -237,7 +258,15 @@ json_add_text(struct json *json, const char *name, const char *text, size_t size
 
 	json_begin_value(json, name, '"');
 	for (; (length = json_piece(text, size)) > 0; text += length, size -= length)
-		json->write(json->to, piece, (size_t)(put_json_text(piece, text, length) - piece));
+		json_write_escaped(json, piece, (size_t)(put_json_text(piece, text, length) - piece));
+	json->write(json->to, "\"", 1);
+}
+
+void
+json_add_escaped(struct json *json, const char *name, const char *text)
+{
+	json_begin_value(json, name, '"');
+	json_write_escaped(json, text, strlen(text));
 	json->write(json->to, "\"", 1);
 }
 

@@ -63,6 +63,7 @@ struct json {
 	void (*write)(void *to, const char *bytes, size_t length);
 	void *to;
 	bool separate; /* a comma stands in front of the next value */
+	bool in_html;  /* the texts of values have `<`, `>` and `&` as escapes: nothing ends the element of the data */
 };
 
 /* Writes to a stream, whose errors are those of ferror(). */
@@ -89,6 +90,9 @@ void json_add_null(struct json *json, const char *name);
 
 /* A text of at most `size` bytes up to its NUL. */
 void json_add_text(struct json *json, const char *name, const char *text, size_t size);
+
+/* A text that is escaped already, as put_json_text() does it. */
+void json_add_escaped(struct json *json, const char *name, const char *text);
 
 /* A number as text, which is JSON already. */
 void json_add_literal(struct json *json, const char *name, const char *literal);

@@ -57,4 +57,12 @@ uint64_t log_dropped(void);
 #define log_warning(...) log_at_site(LEVEL_WARNING, __VA_ARGS__)
 #define log_notice(...) log_at_site(LEVEL_NOTICE, __VA_ARGS__)
 
+/* Logs that, and returns false. */
+static inline bool
+log_out_of_memory(void)
+{
+	log_error("out of memory");
+	return false;
+}
+
 #endif

@@ -13,7 +13,7 @@ const struct debug_topic_row debug_topics[DEBUG_TOPIC_COUNT] = {
     [DEBUG_HOST] = {"host", "addresses and interfaces of this host, and interfaces below others"},
     [DEBUG_CAPTURE] = {"capture", "filters, buffers, workers, reader threads, and capture on demand"},
     [DEBUG_LIVE] = {"live", "interfaces that are opened, go down, are removed or return"},
-    [DEBUG_OWNER] = {"owner", "the lookup of the processes behind sockets"},
+    [DEBUG_OWNER] = {"owner", "the lookup of the processes that own sockets"},
     [DEBUG_QUERY] = {"query", "requests of netobsctl(8) and of Prometheus"},
 };
 

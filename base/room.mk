@@ -27,6 +27,8 @@ libbase_a_SOURCES += \
 	%D%/loop.h \
 	%D%/output.c \
 	%D%/output.h \
+	%D%/output_file.c \
+	%D%/output_file.h \
 	%D%/output_path.c \
 	%D%/output_path.h \
 	%D%/progress.c \

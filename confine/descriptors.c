@@ -2,18 +2,22 @@
 #include "confine/descriptors.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/log_debug.h"
 #include "base/descriptor_path.h"
+#include "base/log_debug.h"
+#include "base/trusted_path.h"
+#include "confine/privileges.h"
 
 /* A capture must never get the descriptor of a standard stream: printed or logged text would be sent through it. */
-void
+static void
 descriptors_occupy_standard(void)
 {
 	int fd;
@@ -23,6 +27,16 @@ descriptors_occupy_standard(void)
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
+}
+
+void
+descriptors_begin_program(char *name)
+{
+	program_invocation_short_name = name;
+	descriptors_occupy_standard();
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	trusted_path_require(privileges_are_held(), geteuid());
 }
 
 /* ---------------------------------------------------------------------------------------------------------- closing */

@@ -170,7 +170,7 @@ static const struct sandbox_rule process[] = {
      .conditions = {INT_IS(1, 0), {.argument = 3, .mask = UINT64_MAX, .value = 0}}},
 };
 
-/* The end of the process that keeps a file (file_keeper.h), the only child there can be. */
+/* The end of the process that keeps a file (base/output_file.c), the only child there can be. */
 static const struct sandbox_rule reaping[] = {
     INT_ARG(wait4, 3, 0), /* waitpid() without options */
 };

@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobsd(8). */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/log.h"
-#include "base/trusted_path.h"
 #include "config/options.h"
 #include "confine/descriptors.h"
-#include "confine/privileges.h"
 #include "daemon/run.h"
 #include "daemon/version.h"
 
 int
 main(int argc, char **argv)
 {
-	static char name[] = "netobsd"; /* also of a copy or link with another name */
+	static char name[] = "netobsd";
 	struct config config;
 	enum options_result result;
 	int status = EXIT_STATUS_FAILED;
 
-	program_invocation_short_name = name;
-	descriptors_occupy_standard();
-	signal(SIGPIPE, SIG_IGN);
-	trusted_path_require(privileges_are_held(), geteuid());
+	descriptors_begin_program(name);
 	result = options_parse(argc, argv, &config);
 	if (result == OPTIONS_VERSION)
 		version_print(stdout);

@@ -144,13 +144,6 @@ daemon_watch_signals(struct daemon_state *state)
 /* -------------------------------------------------------------------------------------------------------- starting */
 
 static bool
-daemon_log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}
-
-static bool
 daemon_select_probes(struct daemon_state *state)
 {
 	const char *unknown;
@@ -385,7 +378,7 @@ daemon_make_reload(struct daemon_state *state)
 	const struct reload_targets targets = {state->config, state->workers, state->formulas};
 
 	state->reload = reload_new(&targets);
-	return state->reload != NULL || daemon_log_out_of_memory();
+	return state->reload != NULL || log_out_of_memory();
 }
 
 /* Logs the reserved memory if netobsd runs as a service, so that its limits can be planned. */
@@ -758,7 +751,6 @@ daemon_run(struct config *config)
 	enum input_result result;
 	enum exit_status status;
 
-	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2) */
 	descriptors_close_inherited(config);
 	if (config->list_probes)
 		return daemon_list_probes(config);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/fastpath.h"
 
+#include "flow/record/record_count.h"
 #include "flow/table/slots.h"
 #include "flow/tcp/tcp_fastpath.h"
 

@@ -812,11 +812,16 @@ app_layer_count_left(const struct app_layer *app_layer)
 void
 app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now)
 {
-	app_layer->next_timeout = UINT64_MAX;
-	for (unsigned i = 0; i < APP_COUNT; i++) {
-		app_layer_end_holds(app_layer, i, emitter, now, now);
-		if (app_protocols[i]->reader->on_time != NULL)
-			app_layer_run_provider_timers(app_layer, i, emitter, now);
-		app_layer_update_timeout(app_layer, i);
+	uint64_t due;
+
+	while ((due = app_layer->next_timeout) <= now) {
+		flow_table_run_timers(app_layer->flows, due);
+		app_layer->next_timeout = UINT64_MAX;
+		for (unsigned i = 0; i < APP_COUNT; i++) {
+			app_layer_end_holds(app_layer, i, emitter, due, due);
+			if (app_protocols[i]->reader->on_time != NULL)
+				app_layer_run_provider_timers(app_layer, i, emitter, due);
+			app_layer_update_timeout(app_layer, i);
+		}
 	}
 }

@@ -58,7 +58,8 @@ app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *ke
 		   0;
 }
 
-/* Fires the timeouts of requests up to `now`, packet time in ns, which is not before app_layer.next_timeout. */
+/* Fires the timeouts of requests up to `now`, packet time in ns, and runs the timers of flows that are due before them:
+ * time may have jumped. */
 void app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
 /* The input has ended at `now`, packet time in ns: what is held for later frames is delivered, and what clients have

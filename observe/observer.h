@@ -13,11 +13,11 @@
 #include "flow/flow.h"
 #include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
+#include "observe/frame_listener.h"
 #include "observe/observe_counters.h"
 
 struct app_layer;
 struct batch_times;
-struct frame_listener;
 struct host_clock;
 struct observer;
 struct owner_lookup;
@@ -59,10 +59,9 @@ bool observer_flush_records(struct observer *observer);
  * observe_frames().  Both are borrowed. */
 void observer_set_frame_listener(struct observer *observer, const struct frame_listener *listener, void *context);
 
-/* From now on frames are not observed but passed to `visit`, in their order and with their packet time; those that are
- * skipped because they are before the lead-in of the window or behind the window are not. */
-typedef void observer_visitor(void *context, const struct frame *frame, uint64_t now);
-void observer_set_visitor(struct observer *observer, observer_visitor *visit, void *context);
+/* From now on frames are not observed but passed to `visit`; those that are skipped because they are before the lead-in
+ * of the window or after the window are not. */
+void observer_set_visitor(struct observer *observer, frame_visitor *visit, void *context);
 
 /* Whether packet time is behind the window of --from and --to, so that no frame has an effect any more. */
 bool observer_is_complete(const struct observer *observer);

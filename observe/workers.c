@@ -42,13 +42,6 @@ workers_count_for(const struct config *config)
 	return config->capture_paths[0] != NULL ? 1 : config->workers;
 }
 
-static bool
-workers_log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}
-
 /* --------------------------------------------------------------------------------------------------------- opening */
 
 /* Callback of the wakeups. */
@@ -73,7 +66,7 @@ worker_open_loop(struct worker *worker)
 		return false;
 	loop_set_lock(worker->loop, worker->lock);
 	worker->stop_wakeup = wakeup_new(worker->loop, worker_stop_loop, worker->loop);
-	return worker->stop_wakeup != NULL || workers_log_out_of_memory();
+	return worker->stop_wakeup != NULL || log_out_of_memory();
 }
 
 static bool
@@ -85,11 +78,11 @@ worker_open_interfaces(struct worker *worker)
 
 	worker->interfaces = interfaces_new();
 	if (worker->interfaces == NULL)
-		return workers_log_out_of_memory();
+		return log_out_of_memory();
 	if (strcmp(config->interface_names[0], "any") == 0) {
 		worker->lower_dedup = lower_dedup_new(worker->interfaces);
 		if (worker->lower_dedup == NULL)
-			return workers_log_out_of_memory();
+			return log_out_of_memory();
 	}
 	worker->rtnl = rtnl_open(worker->loop, worker->local_addrs, worker->interfaces, worker->lower_dedup);
 	if (worker->rtnl != NULL)
@@ -104,7 +97,7 @@ worker_open_input(struct worker *worker)
 
 	worker->local_addrs = local_addrs_new(config->local_prefixes, config->local_prefix_count);
 	if (worker->local_addrs == NULL)
-		return workers_log_out_of_memory();
+		return log_out_of_memory();
 	if (config->capture_paths[0] == NULL)
 		return worker_open_interfaces(worker);
 	worker->input = replay_open(config, worker->loop);
@@ -152,7 +145,7 @@ workers_open_shared(struct workers *workers, unsigned client_descriptors)
 	workers->sequences = firing_sequences_new();
 	workers->ended_wakeup = wakeup_new(workers->loop, worker_stop_loop, workers->loop);
 	return (workers->fanout != NULL && workers->sequences != NULL && workers->ended_wakeup != NULL) ||
-	       workers_log_out_of_memory();
+	       log_out_of_memory();
 }
 
 struct workers *
@@ -163,7 +156,7 @@ workers_open(const struct config *config, struct loop *loop, bool may_reopen, un
 	bool good;
 
 	if (workers == NULL) {
-		workers_log_out_of_memory();
+		log_out_of_memory();
 		return NULL;
 	}
 	workers->config = config;
@@ -213,7 +206,7 @@ worker_make_printer(struct worker *worker, const bool selected[])
 		worker->printer = printer_new_shared(first->printer);
 	return (worker->printer != NULL && printer_set_policy(worker->printer, &policy) &&
 		(config->print_fields == NULL || printer_set_fields(worker->printer, config->print_fields))) ||
-	       workers_log_out_of_memory();
+	       log_out_of_memory();
 }
 
 /* Live: looks up owners of this host's sockets.  Failure is not fatal. */
@@ -295,7 +288,7 @@ worker_make_observer(struct worker *worker, enum view_mode view)
 		return false;
 	observer_sink_init(&worker->sink, worker->observer, worker->printer);
 	worker->batch = batch_new(&worker->sink.sink);
-	return worker->batch != NULL || workers_log_out_of_memory();
+	return worker->batch != NULL || log_out_of_memory();
 }
 
 bool

@@ -14,10 +14,8 @@ const named = (fields, values) => Object.fromEntries(fields.map((field, i) => [f
 // Text from outside: control characters, and those that are invisible or change the direction of others, become U+FFFD.
 const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const plainText = text => text.replace(hidden, "\ufffd");
-// A file name or a filter, each character of which is a byte.
-const decoded = text => plainText(new TextDecoder().decode(Uint8Array.from(text, byte => byte.charCodeAt(0))));
-data.files = data.files.map(decoded);
-data.filter = decoded(data.filter);
+data.files = data.files.map(plainText);
+data.filter = plainText(data.filter);
 const rows = data.rows.map((values, index) => {
 	const row = { ...named(rowFields, values), index };
 	return { ...row, name: plainText(row.name) };

@@ -3,7 +3,7 @@
 const LIVE_SECONDS = 240;
 // Connections in an answer of netobsd, at most: LIVE_CONNECTIONS_MAX of daemon/metrics/live_page.h.
 const LIVE_ROWS = 1000;
-// An answer that takes longer is none, milliseconds.
+// Milliseconds after which an answer does not count any more.
 const LIVE_PATIENCE = 5000;
 const live = { samples: [], failed: false, paused: false };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sentences, with links to the connections and the packets that show them.
-// A connection, the packet to which the link goes, 0 for none, and what names the packets.
+// A connection, the packet to which the link goes, 0 without a link, and what names the packets.
 function evidenceLink([index, frame, packets]) {
 	const row = rows[index];
 	if (!row) return element("span", {}, packets);

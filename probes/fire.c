@@ -557,14 +557,6 @@ emit_to_site(struct emitter *e, enum probe_id id, const void *const args[6])
 		feed_add_firing(e->feed, id, args);
 }
 
-const void *
-firing_build_argument(struct firing *f, unsigned position)
-{
-	f->args[position] = f->build(f, position);
-	f->built |= 1u << position;
-	return f->args[position];
-}
-
 void
 firing_complete(struct firing *f, uint64_t sequence)
 {

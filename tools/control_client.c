@@ -595,3 +595,26 @@ client_read_json(const char *path, const char *request, char *text, size_t size,
 {
 	return client_read(path, request, true, text, size, error, error_size);
 }
+
+void
+client_watch_signals(void (*handler)(int number), int further, sigset_t *unblocked)
+{
+	const int numbers[] = {SIGINT, SIGTERM, SIGHUP, further};
+	size_t count = further != 0 ? 4 : 3;
+	const struct sigaction action = {.sa_handler = handler};
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < count; i++) {
+		struct sigaction before;
+
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+			continue; /* nohup(1) */
+		(void)sigaction(numbers[i], &action, NULL);
+		sigaddset(&blocked, numbers[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, unblocked);
+	for (size_t i = 0; i < count; i++)
+		sigdelset(unblocked, numbers[i]);
+	signal(SIGPIPE, SIG_IGN);
+}

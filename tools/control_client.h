@@ -4,6 +4,7 @@
 #define NETOBS_TOOLS_CONTROL_CLIENT_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,6 +58,10 @@ struct client_meter {
 /* Like client_receive(), but fails with ETIMEDOUT when the whole reply was waited for too long: one that comes in drops
  * ends.  The time in which the caller writes what it got does not count. */
 ssize_t client_receive_metered(int fd, void *bytes, size_t size, struct client_meter *meter);
+
+/* Sets the handler of the signals that end the program and of a further one, 0: none; those that are ignored stay so.
+ * They are blocked, and interrupt only ppoll(2) with the mask `unblocked`.  SIGPIPE is ignored. */
+void client_watch_signals(void (*handler)(int number), int further, sigset_t *unblocked);
 
 /* Reads a reply, of which the first line is read, to its end, or until it has more than `most` lines; 0: to its end.
  * NULL with errno on failure: EPROTO if the reply breaks off within a line, ETIMEDOUT if it takes more than a minute,

@@ -18,7 +18,6 @@
 #include "tools/site_names.h"
 #include "tools/stream.h"
 #include "tools/write.h"
-#include "tools/write_on.h"
 
 #define DEFAULT_SOCKET "/run/netobs/control"
 

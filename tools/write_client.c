@@ -4,17 +4,139 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pcap/pcap.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tools/complete_file.h"
+#include "base/output_file.h"
+#include "formulas/match/filter_text.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
-#include "tools/unnamed_file.h"
-#include "tools/write_filter.h"
+
+#define SNAPLEN 262144
+
+/* Most instructions that netobsd takes for a link type. */
+#define PROGRAM_MAX 4096u
+
+#define LINK_TYPES_MAX       16u
+#define LINK_TYPES_REPLY_MAX 1024u
+
+/* --------------------------------------------------------------------------------------------------------- programs */
+
+static bool
+filter_fail(int dlt, const char *reason, char error[WRITE_FILTER_ERROR_MAX])
+{
+	const char *name = pcap_datalink_val_to_name(dlt);
+
+	snprintf(error, WRITE_FILTER_ERROR_MAX, "bad filter for link type %s: %.*s; pcap-filter(7) describes filters",
+		 name != NULL ? name : "without a name", PCAP_ERRBUF_SIZE, reason);
+	return false;
+}
+
+/* Compiles with optimization, to which it is an error that a filter rejects all frames of a link type: then without. */
+static bool
+filter_compile(const char *filter, int dlt, struct bpf_program *program, char error[WRITE_FILTER_ERROR_MAX])
+{
+	pcap_t *dead = pcap_open_dead(dlt, SNAPLEN);
+	bool good;
+
+	if (dead == NULL)
+		return filter_fail(dlt, "netobsctl is out of memory", error);
+	good = pcap_compile(dead, program, filter, 1, PCAP_NETMASK_UNKNOWN) == 0 ||
+	       pcap_compile(dead, program, filter, 0, PCAP_NETMASK_UNKNOWN) == 0;
+	if (!good)
+		filter_fail(dlt, pcap_geterr(dead), error);
+	pcap_close(dead);
+	return good;
+}
+
+/* Whether netobsd takes the program: none of libpcap's jumps back except those of "protochain". */
+static bool
+filter_check_program(const struct bpf_program *program, int dlt, char error[WRITE_FILTER_ERROR_MAX])
+{
+	if (program->bf_len > PROGRAM_MAX)
+		return filter_fail(dlt, "it has more than 4096 instructions", error);
+	for (unsigned i = 0; i < program->bf_len; i++)
+		if (program->bf_insns[i].code == (BPF_JMP | BPF_JA) && program->bf_insns[i].k > PROGRAM_MAX)
+			return filter_fail(dlt, "it has a loop: netobsd does not follow \"protochain\"", error);
+	return true;
+}
+
+static bool
+filter_put_program(const struct bpf_program *program, int dlt, char programs[WRITE_FILTER_MAX])
+{
+	size_t used = strlen(programs);
+
+	used += (size_t)snprintf(programs + used, WRITE_FILTER_MAX - used, "%s%d %u", used > 0 ? " " : "", dlt,
+				 program->bf_len);
+	for (unsigned i = 0; i < program->bf_len && used < WRITE_FILTER_MAX; i++) {
+		const struct bpf_insn *insn = &program->bf_insns[i];
+
+		used += (size_t)snprintf(programs + used, WRITE_FILTER_MAX - used, ",%u %u %u %u", insn->code, insn->jt,
+					 insn->jf, insn->k);
+	}
+	return used < WRITE_FILTER_MAX;
+}
+
+bool
+write_filter_add(const char *filter, int dlt, char programs[WRITE_FILTER_MAX], char error[WRITE_FILTER_ERROR_MAX])
+{
+	struct bpf_program program;
+	bool good;
+
+	if (!filter_size_check(filter, FILTER_SIZE_CAPTURE_MAX, error, WRITE_FILTER_ERROR_MAX) ||
+	    !filter_compile(filter, dlt, &program, error))
+		return false;
+	good = filter_check_program(&program, dlt, error);
+	if (good && !filter_put_program(&program, dlt, programs))
+		good = filter_fail(dlt, "it is too long", error);
+	pcap_freecode(&program);
+	return good;
+}
+
+/* ------------------------------------------------------------------------------------------------------- link types */
+
+/* The link types of netobsd.  Returns their number, 0 with `error` on failure; without any, that of Ethernet, which
+ * finds mistakes. */
+static unsigned
+filter_read_link_types(const char *socket, int types[LINK_TYPES_MAX], char error[WRITE_FILTER_ERROR_MAX])
+{
+	json_t *lines =
+	    json_read_reply(socket, "write --link-types\n", LINK_TYPES_REPLY_MAX, error, WRITE_FILTER_ERROR_MAX);
+	const json_t *list = json_object_get(json_array_get(lines, 0), "link_types");
+	unsigned count = 0;
+
+	for (; count < LINK_TYPES_MAX && json_is_integer(json_array_get(list, count)); count++)
+		types[count] = (int)json_integer_value(json_array_get(list, count));
+	if (lines != NULL && (!json_is_array(list) || count < json_array_size(list))) {
+		snprintf(error, WRITE_FILTER_ERROR_MAX, "the process listening there is not netobsd");
+		count = 0;
+	} else if (lines != NULL && count == 0) {
+		types[count++] = DLT_EN10MB;
+	}
+	json_decref(lines);
+	return count;
+}
+
+bool
+write_filter_compile(const char *socket, const char *filter, char programs[WRITE_FILTER_MAX],
+		     char error[WRITE_FILTER_ERROR_MAX])
+{
+	int types[LINK_TYPES_MAX];
+	unsigned count = filter_read_link_types(socket, types, error);
+
+	programs[0] = '\0';
+	for (unsigned i = 0; i < count; i++)
+		if (!write_filter_add(filter, types[i], programs, error))
+			return false;
+	return count > 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- the transfer */
 
 /* The length of a chunk that is the reason why the capture ends. */
 #define CHUNK_ERROR UINT32_MAX
@@ -30,8 +152,9 @@
 
 struct write_transfer {
 	int fd;
-	struct complete_file *file; /* NULL: `output` */
+	const char *path; /* of the file; NULL: `output` is another one */
 	int output;
+	struct written_capture *written;
 	struct client_meter meter;
 	uint64_t bytes, most_bytes;
 	char *error;
@@ -92,23 +215,33 @@ write_receive_line(struct write_transfer *transfer, char *line, size_t size)
 
 /* ------------------------------------------------------------------------------------------------------- the chunks */
 
+/* What cannot be done to the file. */
+static bool
+write_fail_file(const struct write_transfer *transfer, const char *what, const char *reason)
+{
+	int named = snprintf(transfer->error, transfer->error_size, "cannot %s %s: ", what, transfer->path);
+
+	if (named < 0 || (size_t)named >= transfer->error_size)
+		return false;
+	snprintf(transfer->error + named, transfer->error_size - (size_t)named, "%s", reason);
+	transfer->written->reason = (size_t)named;
+	return false;
+}
+
 static bool
 write_to_output(const struct write_transfer *transfer, const char *bytes, size_t length)
 {
-	while (length > 0) {
-		ssize_t written = write(transfer->output, bytes, length);
+	char reason[OUTPUT_PATH_ERROR_MAX];
 
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return write_fail(transfer,
-					  transfer->output == STDOUT_FILENO ? "cannot write to standard output"
-									    : "cannot write to the temporary file",
-					  strerror(errno));
-		bytes += written;
-		length -= (size_t)written;
-	}
-	return true;
+	if (output_write_all(transfer->output, bytes, length))
+		return true;
+	if (transfer->path == NULL)
+		return write_fail(transfer,
+				  transfer->output == STDOUT_FILENO ? "cannot write to standard output"
+								    : "cannot write to the temporary file",
+				  strerror(errno));
+	output_path_fail(transfer->path, reason);
+	return write_fail_file(transfer, "write", reason);
 }
 
 static bool
@@ -127,9 +260,7 @@ write_copy_chunk(struct write_transfer *transfer, uint32_t length)
 				 transfer->most_bytes);
 			return false;
 		}
-		if (transfer->file == NULL
-			? !write_to_output(transfer, bytes, part)
-			: !complete_file_write(transfer->file, bytes, part, transfer->error, transfer->error_size))
+		if (!write_to_output(transfer, bytes, part))
 			return false;
 		length -= (uint32_t)part;
 	}
@@ -149,10 +280,11 @@ write_parse_counts(const char *line, struct written_capture *written)
 	return complete;
 }
 
-/* The line behind the chunks.  A capture without frames has at least its header. */
+/* The line after the chunks.  A capture without frames has at least its header. */
 static bool
-write_read_counts(struct write_transfer *transfer, struct written_capture *written)
+write_read_counts(struct write_transfer *transfer)
 {
+	struct written_capture *written = transfer->written;
 	char line[512];
 
 	if (!write_receive_line(transfer, line, sizeof line))
@@ -164,7 +296,7 @@ write_read_counts(struct write_transfer *transfer, struct written_capture *writt
 }
 
 static bool
-write_copy_capture(struct write_transfer *transfer, struct written_capture *written)
+write_copy_capture(struct write_transfer *transfer)
 {
 	char line[1024];
 	uint32_t length;
@@ -174,10 +306,10 @@ write_copy_capture(struct write_transfer *transfer, struct written_capture *writ
 			return false;
 		length = ntohl(length);
 		if (length == 0)
-			return write_read_counts(transfer, written);
+			return write_read_counts(transfer);
 		if (length == CHUNK_ERROR) {
 			if (write_receive_line(transfer, line, sizeof line)) {
-				written->failure = transfer->bytes == 0 ? ENODATA : EIO;
+				transfer->written->failure = transfer->bytes == 0 ? ENODATA : EIO;
 				write_fail(transfer, line, NULL);
 			}
 			return false;
@@ -189,29 +321,35 @@ write_copy_capture(struct write_transfer *transfer, struct written_capture *writ
 
 /* ------------------------------------------------------------------------------------------------------ the request */
 
-/* Pulls the capture into the file at this path; NULL: into `transfer->output`. */
+/* Pulls the capture into the file. */
 static bool
-write_transfer_run(struct write_transfer *transfer, const char *path, struct written_capture *written)
+write_transfer_run(struct write_transfer *transfer)
 {
-	bool done;
+	char reason[OUTPUT_PATH_ERROR_MAX];
+	struct complete_file *file;
 
-	if (path == NULL)
-		return write_copy_capture(transfer, written);
-	transfer->file = complete_file_open(path, true, transfer->error, transfer->error_size);
-	if (transfer->file == NULL)
+	if (transfer->path == NULL)
+		return write_copy_capture(transfer);
+	file = complete_file_open(transfer->path, 0, reason);
+	if (file == NULL)
+		return write_fail_file(transfer, "create", reason);
+	transfer->output = complete_file_fd(file);
+	if (!write_copy_capture(transfer)) {
+		complete_file_discard(file);
 		return false;
-	done = write_copy_capture(transfer, written);
-	if (done)
-		return complete_file_publish(transfer->file, transfer->error, transfer->error_size);
-	complete_file_discard(transfer->file);
-	return false;
+	}
+	errno = complete_file_publish(file);
+	if (errno == 0)
+		return true;
+	output_path_fail(transfer->path, reason);
+	return write_fail_file(transfer, "complete", reason);
 }
 
 /* Sends the request and runs its transfer. */
 static bool
-write_request_run(const struct write_request *request, const char *path, struct write_transfer *transfer,
-		  struct written_capture *written)
+write_request_run(const struct write_request *request, struct write_transfer *transfer)
 {
+	struct written_capture *written = transfer->written;
 	const char *arguments = request->arguments, *programs = request->programs;
 	char line[CLIENT_REQUEST_MAX + WRITE_FILTER_MAX];
 	bool done;
@@ -227,7 +365,7 @@ write_request_run(const struct write_request *request, const char *path, struct 
 		return false;
 	}
 	transfer->meter = (struct client_meter){.most_wait_s = WRITE_WAIT_S};
-	done = write_transfer_run(transfer, path, written);
+	done = write_transfer_run(transfer);
 	written->bytes = transfer->bytes;
 	close(transfer->fd);
 	return done;
@@ -236,31 +374,32 @@ write_request_run(const struct write_request *request, const char *path, struct 
 bool
 write_client_run(const struct write_request *request, struct written_capture *written, char *error, size_t size)
 {
-	struct write_transfer transfer = {.output = STDOUT_FILENO,
+	struct write_transfer transfer = {.path = strcmp(request->path, "-") != 0 ? request->path : NULL,
+					  .output = STDOUT_FILENO,
+					  .written = written,
 					  .most_bytes = request->most_bytes != 0 ? request->most_bytes : WRITE_SIZE_MAX,
 					  .error = error,
 					  .error_size = size};
-	const char *path = strcmp(request->path, "-") != 0 ? request->path : NULL;
 
-	return write_request_run(request, path, &transfer, written);
+	return write_request_run(request, &transfer);
 }
 
 int
 write_client_open(const char *socket, uint64_t cid, struct written_capture *written, char *error, size_t size)
 {
 	struct write_transfer transfer = {
-	    .output = unnamed_file_open("/tmp", error, size),
-	    .most_bytes = WRITE_SIZE_MAX,
-	    .error = error,
-	    .error_size = size};
-	char arguments[40];
+	    .written = written, .most_bytes = WRITE_SIZE_MAX, .error = error, .error_size = size};
+	char arguments[40], reason[OUTPUT_PATH_ERROR_MAX];
 	const struct write_request request = {.socket = socket, .arguments = arguments};
 
 	written->failure = EIO;
-	if (transfer.output < 0)
+	transfer.output = output_file_open_unnamed("/tmp", reason);
+	if (transfer.output < 0) {
+		snprintf(error, size, "cannot write to %s", reason);
 		return -1;
+	}
 	snprintf(arguments, sizeof arguments, "--cid=%" PRIu64, cid);
-	if (write_request_run(&request, NULL, &transfer, written) && lseek(transfer.output, 0, SEEK_SET) == 0)
+	if (write_request_run(&request, &transfer) && lseek(transfer.output, 0, SEEK_SET) == 0)
 		return transfer.output;
 	close(transfer.output);
 	return -1;

@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/output_file.h"
 #include "base/loop.h"
 #include "base/output.h"
-#include "daemon/file/output_file.h"
 #include "engine/engine.h"
 #include "probes/print/writer.h"
 #include "records/record_columns.h"
@@ -96,7 +96,7 @@ record_output_prepare_sort(struct record_output *output)
 	settings.spill_fd = output->spill_fd;
 	output->sort = record_sort_new(&settings);
 	if (output->sort == NULL)
-		log_error("out of memory");
+		log_out_of_memory();
 	return output->sort != NULL;
 }
 
@@ -122,7 +122,7 @@ record_output_open(const struct config *config)
 	struct record_output *output = calloc(1, sizeof *output);
 
 	if (output == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	output->config = config;
@@ -131,7 +131,7 @@ record_output_open(const struct config *config)
 	output->spill_fd = -1;
 	pthread_mutex_init(&output->mutex, NULL);
 	if (!record_output_prepare_lines(output))
-		log_error("out of memory");
+		log_out_of_memory();
 	else if (record_output_open_file(output) && record_output_prepare_sort(output))
 		return output;
 	record_output_free(output);

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "daemon/file/output_file.h"
+#include "base/output_file.h"
 #include "dissect/packet.h"
 
 /* The longest frame of a capture file (MAXIMUM_SNAPLEN of libpcap). */
@@ -56,7 +56,7 @@ excerpt_file_open(const char *path, const struct config *config)
 	}
 	file = malloc(sizeof *file);
 	if (file == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	memset(file, 0, offsetof(struct excerpt_file, buffer));
@@ -124,17 +124,7 @@ excerpt_file_fail_writer(struct excerpt_file *file)
 static bool
 excerpt_file_write(struct excerpt_file *file, const uint8_t *from, size_t size)
 {
-	while (size > 0) {
-		ssize_t done = write(output_file_fd(file->output), from, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return excerpt_file_fail(file, errno);
-		from += done;
-		size -= (size_t)done;
-	}
-	return true;
+	return output_write_all(output_file_fd(file->output), from, size) || excerpt_file_fail(file, errno);
 }
 
 static bool

@@ -141,10 +141,8 @@ excerpts_write_again(struct excerpts *excerpts)
 {
 	bool good;
 
-	if (!excerpt_late_resolve(&excerpts->late, &excerpts->index)) {
-		log_error("out of memory");
-		return false;
-	}
+	if (!excerpt_late_resolve(&excerpts->late, &excerpts->index))
+		return log_out_of_memory();
 	excerpt_cursor_begin(&excerpts->cursor, &excerpts->index);
 	if (excerpts->any.count == 0)
 		return true;

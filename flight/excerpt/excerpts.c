@@ -8,9 +8,9 @@
 #include <sys/random.h>
 
 #include "base/log.h"
+#include "base/output_file.h"
 #include "observe/workers.h"
 #include "flight/excerpt/excerpts_internal.h"
-#include "daemon/file/output_file.h"
 #include "flight/excerpt/excerpts_internal.h"
 #include "observe/ring_listener.h"
 #include "probes/manifest.h"
@@ -31,13 +31,6 @@ excerpts_fail(struct excerpts *excerpts, int error)
 
 /* --------------------------------------------------------------------------------------------------------- opening */
 
-static bool
-excerpts_log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}
-
 static struct excerpts *
 excerpts_new(const struct config *config)
 {
@@ -48,7 +41,7 @@ excerpts_new(const struct config *config)
 		count++;
 	excerpts = calloc(1, sizeof *excerpts + count * sizeof excerpts->excerpts[0]);
 	if (excerpts == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	excerpts->config = config;
@@ -81,8 +74,10 @@ excerpts_use_path(const struct excerpts *excerpts, size_t count, const char *pat
 }
 
 static bool
-excerpt_open(struct excerpt *excerpt, const struct config *config, const char *option)
+excerpts_open_one(struct excerpts *excerpts, size_t number)
 {
+	const char *option = excerpts->config->writes[number];
+	struct excerpt *excerpt = &excerpts->excerpts[number];
 	size_t length = strcspn(option, "=");
 
 	excerpt->path = option + length + 1; /* the options have been checked */
@@ -90,8 +85,12 @@ excerpt_open(struct excerpt *excerpt, const struct config *config, const char *o
 		excerpt->path = STANDARD_OUTPUT;
 	excerpt->name = strndup(option, length);
 	if (excerpt->name == NULL)
-		return excerpts_log_out_of_memory();
-	excerpt->file = excerpt_file_open(excerpt->path, config);
+		return log_out_of_memory();
+	if (excerpts_use_path(excerpts, number, excerpt->path)) {
+		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
+		return false;
+	}
+	excerpt->file = excerpt_file_open(excerpt->path, excerpts->config);
 	return excerpt->file != NULL;
 }
 
@@ -117,16 +116,9 @@ excerpts_open(const struct config *config)
 	struct excerpts *excerpts = excerpts_new(config);
 	bool good = excerpts != NULL;
 
-	for (size_t i = 0; good && i < excerpts->count; i++) {
-		struct excerpt *excerpt = &excerpts->excerpts[i];
-
-		good = excerpt_open(excerpt, config, config->writes[i]);
-		if (!good || !excerpts_use_path(excerpts, i, excerpt->path))
-			continue;
-		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
-		good = false;
-	}
-	good = good && ((excerpts->waiting = excerpt_waiting_new()) != NULL || excerpts_log_out_of_memory());
+	for (size_t i = 0; good && i < excerpts->count; i++)
+		good = excerpts_open_one(excerpts, i);
+	good = good && ((excerpts->waiting = excerpt_waiting_new()) != NULL || log_out_of_memory());
 	if (good && (!excerpts->twice || excerpts_open_spools(excerpts)))
 		return excerpts;
 	excerpts_free(excerpts);
@@ -272,7 +264,7 @@ excerpts_listen(struct excerpts *excerpts, struct observer *observer)
 	if (!excerpts->twice)
 		return excerpts_make_ring(excerpts, observer, flows, seed);
 	excerpts->first_pass = excerpt_first_pass_new(excerpts, observer, flows, seed);
-	return excerpts->first_pass != NULL || excerpts_log_out_of_memory();
+	return excerpts->first_pass != NULL || log_out_of_memory();
 }
 
 bool

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
+
 void
 spool_open(struct spool *spool, int fd, size_t memory)
 {
@@ -23,29 +25,13 @@ spool_close(struct spool *spool)
 
 /* --------------------------------------------------------------------------------------------------------- writing */
 
-static bool
-spool_write(int fd, const uint8_t *from, size_t size)
-{
-	while (size > 0) {
-		ssize_t done = write(fd, from, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return false;
-		from += done;
-		size -= (size_t)done;
-	}
-	return true;
-}
-
 /* Moves the older half of the memory to the file. */
 static bool
 spool_move_half(struct spool *spool)
 {
 	size_t half = spool->memory / 2;
 
-	if (!spool_write(spool->fd, spool->data, half))
+	if (!output_write_all(spool->fd, spool->data, half))
 		return false;
 	spool->used -= half;
 	spool->start += half;

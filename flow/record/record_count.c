@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection records: what packets change. */
+#include "flow/record/record_count.h"
+
 #include "flow/table/table_internal.h"
 
 /* Longest hash probe for the name of an interface; a name that finds no free slot is unknown.  Slot 0 is the unknown

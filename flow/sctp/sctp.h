@@ -52,6 +52,16 @@ void sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endp
 void sctp_packet_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 			  uint64_t now, struct flow_events *events);
 
+/* Whether the association is over: at least one endpoint is closed, and the other is closed or unknown. */
+static inline bool
+sctp_association_is_closed(const struct flow *flow)
+{
+	enum sctp_state a = (enum sctp_state)flow->sctp[0].state, b = (enum sctp_state)flow->sctp[1].state;
+
+	return (a == SCTP_STATE_CLOSED && (b == SCTP_STATE_CLOSED || b == SCTP_STATE_NONE)) ||
+	       (b == SCTP_STATE_CLOSED && a == SCTP_STATE_NONE);
+}
+
 /* Portable name of a state, such as "state-established"; "<unknown>" for SCTP_STATE_NONE. */
 const char *sctp_state_name(enum sctp_state state);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SCTP, private to flow/sctp/ and flow/record/: the machine, the addresses of endpoints, a packet. */
+/* SCTP, private to flow/sctp/: the machine, the addresses of endpoints, a packet. */
 #ifndef NETOBS_FLOW_SCTP_SCTP_INTERNAL_H
 #define NETOBS_FLOW_SCTP_SCTP_INTERNAL_H
 
@@ -144,8 +144,5 @@ struct sctp_bundle {
 };
 
 struct sctp_bundle sctp_bundle_scan(const struct packet *packet);
-
-/* Whether the association is over: at least one endpoint is closed, and the other is closed or unknown. */
-bool sctp_association_is_closed(const struct flow *flow);
 
 #endif

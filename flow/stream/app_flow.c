@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/stream/app_flow.h"
 
-#include "flow/stream/app_flow_internal.h"
+#include "flow/stream/app_flow_index.h"
 #include "flow/tcp/tcp.h"
 
 #define XXH_INLINE_ALL

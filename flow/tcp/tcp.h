@@ -54,11 +54,19 @@ void tcp_icmp_received(struct flow_table *table, struct flow *flow, unsigned end
  * changes are reported through the table's callback. */
 void tcp_flush_deferred(struct flow_table *table, uint64_t now);
 
-/* Whether an ACK of the SYN,ACK of a passive endpoint was captured that it may drop (flow/tcp/tcp_segment.h). */
+/* Whether an ACK of the SYN,ACK of a passive endpoint was captured that it may drop (flow/tcp/tcp_internal.h). */
 static inline bool
 tcp_ack_is_deferred(const struct tcp_endpoint *e)
 {
 	return (e->slow_reasons & TCP_SLOW_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_RECEIVED;
+}
+
+/* In a synchronized state other than CLOSED. */
+static inline bool
+tcp_state_is_synchronized(enum tcp_state state)
+{
+	return state != TCP_STATE_NONE && state != TCP_STATE_CLOSED && state != TCP_STATE_LISTEN &&
+	       state != TCP_STATE_SYN_SENT && state != TCP_STATE_SYN_RECEIVED;
 }
 
 /* Portable name of a state, such as "state-established"; "<unknown>" for TCP_STATE_NONE. */

@@ -7,7 +7,7 @@
  */
 #include "flow/tcp/tcp_check.h"
 
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Old numbers are accepted within at least this many bytes below the expected one: windows shrink. */
 #define TCP_OLD_WINDOW_MIN 65536u

@@ -3,7 +3,7 @@
 #ifndef NETOBS_FLOW_TCP_TCP_CHECK_H
 #define NETOBS_FLOW_TCP_TCP_CHECK_H
 
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Numbers of two segments that differ by no more belong to one connection, bytes. */
 #define TCP_RESYNC_BYTES (1u << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Byte stream offsets: what an application has sent, and what was delivered to it. */
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* No application has sent more at once than this if the bytes were not captured. */
 #define TCP_UNCAPTURED_SEND_MAX (1u << 24)

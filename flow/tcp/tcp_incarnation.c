@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Creation of TCP connections, and new incarnations: SYNs between the two ends of a connection that is known. */
 #include "flow/tcp/tcp_check.h"
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* A SYN that is repeated after this long without any segment of its receiver was not answered with a challenge ACK: a
  * retransmission timer is not shorter. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
-#include "flow/tcp/tcp_loss.h"
 
 /* A duplicate is captured this soon after its original. */
 #define TCP_DUPLICATE_MAX_US 1000000u

@@ -6,8 +6,7 @@
  * corrects a wrong acceptance.
  */
 #include "flow/tcp/tcp_check.h"
-#include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* The largest possible window (RFC 7323), used if the endpoint's window scale was not captured. */
 #define TCP_WINDOW_SCALED_MAX ((uint32_t)0xffff << 14)

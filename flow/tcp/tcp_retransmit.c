@@ -5,7 +5,7 @@
  * reported; the time since it last received anything.  A timer expires when nothing was received for a while; every
  * other retransmission follows an ACK within a round trip.
  */
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Shortest wait of a timer that competes with other evidence.  Linux and most others use at least 200 ms after a round
  * trip (TCP_RTO_MIN); the difference allows for clocks and delayed captures. */

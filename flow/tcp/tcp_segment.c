@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/tcp/tcp_segment.h"
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Longest wait for an ACK: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
 #define TCP_DEFERRAL_MAX_NS (NANOSECONDS / 4)

@@ -4,8 +4,7 @@
  * received what it acknowledges, whatever the capture shows.
  */
 #include "flow/tcp/tcp_check.h"
-#include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* A repetition of the last byte this soon is a retransmission, not a keepalive (the shortest interval that a Linux
  * socket accepts is 1 s). */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Files with traffic are for the user and the group; root writes nowhere where another user leads it, in a directory that
-# every user can write; and a reader of standard output that goes away is no failure.
+# every user can write; and a reader of standard output that goes away is not a failure.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/test_log_debug \
 	%D%/test_log_limit \
 	%D%/test_loop \
+	%D%/test_output_file \
 	%D%/test_output_path \
 	%D%/test_time_histogram \
 	%D%/test_trusted_path \

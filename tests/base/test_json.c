@@ -136,6 +136,21 @@ streams_have_the_same_bytes(void **state)
 }
 
 static void
+nothing_ends_an_element_of_html(void **state)
+{
+	(void)state;
+	set_up(NULL);
+	json.in_html = true;
+	json_begin_array(&json, NULL);
+	json_add_string(&json, NULL, "</script>&amp;\n\"");
+	json_add_escaped(&json, NULL, "<\\n>");
+	json_add_escaped(&json, NULL, "");
+	json_end_array(&json);
+	room[text.used] = '\0';
+	assert_string_equal(room, "[\"\\u003c/script\\u003e\\u0026amp;\\n\\\"\",\"\\u003c\\n\\u003e\",\"\"]");
+}
+
+static void
 keys_are_prepared(void **state)
 {
 	char *at = put_json_key(room, '{', "a");
@@ -157,6 +172,7 @@ main(void)
 		cmocka_unit_test_setup(characters_are_escaped_or_kept, set_up),
 		cmocka_unit_test_setup(texts_have_a_size, set_up),
 		cmocka_unit_test_setup(streams_have_the_same_bytes, set_up),
+		cmocka_unit_test_setup(nothing_ends_an_element_of_html, set_up),
 		cmocka_unit_test_setup(keys_are_prepared, set_up),
 	};
 

@@ -104,13 +104,13 @@ test_settings(void **state)
 static void
 refuses_ports(const char *setting, unsigned count)
 {
-	const char *behind = strstr(setting, "%s") + 2;
+	const char *after = strstr(setting, "%s") + 2;
 	char text[4096];
-	size_t used = (size_t)snprintf(text, sizeof text, "%.*sport 1", (int)(behind - setting) - 2, setting);
+	size_t used = (size_t)snprintf(text, sizeof text, "%.*sport 1", (int)(after - setting) - 2, setting);
 
 	for (unsigned i = 2; i <= count; i++)
 		used += (size_t)snprintf(text + used, sizeof text - used, " or port %u", i);
-	snprintf(text + used, sizeof text - used, "%s", behind);
+	snprintf(text + used, sizeof text - used, "%s", after);
 	refuses(text, "a.conf:1: ", "the filter is too big: about ");
 }
 
@@ -152,7 +152,7 @@ test_refusals(void **state)
 	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
 }
 
-/* Comments of every kind, and what only looks like one; lines count right behind them. */
+/* Comments of every kind, and what only looks like one; lines count right after them. */
 static void
 test_comments(void **state)
 {

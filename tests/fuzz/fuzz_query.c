@@ -298,7 +298,7 @@ check_plain(const char *text, size_t length)
 		must((text[i] >= ' ' && text[i] <= '~') || text[i] == '\n');
 }
 
-/* JSON may have characters of any script, but none that a terminal executes or hides. */
+/* JSON may have characters of any script, except those that a terminal executes or hides. */
 static void
 check_json_lines(const char *text)
 {

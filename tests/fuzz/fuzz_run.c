@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run of netobsd: options, and a capture.  The bytes behind the first one select the options, each byte one of them
+ * A run of netobsd: options, and a capture.  The bytes after the first one select the options, each byte one of them
  * or none; the rest is the capture: a file, a pipe, or compressed.  Small limits meet every output.  AddressSanitizer
  * finds a table that is too small for the flows that an option allows, because such tables are on the heap here.
  *
@@ -245,7 +245,7 @@ private_copy_remove(struct private_copy *copy)
 	(void)copy;
 }
 
-/* Bytes of the pages of larger memory, without the one behind it. */
+/* Bytes of the pages of larger memory, without the one after it. */
 static size_t
 memory_mapped(size_t size)
 {
@@ -807,7 +807,7 @@ find_record(uint8_t *capture, size_t size, unsigned number, uint32_t *length)
 }
 
 /* Changes options, the bytes of one frame, or anything: the options are few bytes of many, and a changed length of a
- * frame hides all frames behind it. */
+ * frame hides all frames after it. */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {

@@ -40,7 +40,7 @@ def pcapng(order, options=b""):
 
 
 def pcapng_mixed(order, link):
-    """Two interfaces, frames of both and of none, a simple packet block, the obsolete packet block, a second section."""
+    """Two interfaces, frames of both and of neither, a simple packet block, the obsolete packet block, a second section."""
     data = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
     for kind, name, resolution in ((1, b"eth0", 9), (link, b"a-long-interface-name", 0x94)):
         options = struct.pack(order + "HH", 2, len(name)) + name + bytes(-len(name) % 4)

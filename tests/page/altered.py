@@ -31,7 +31,7 @@ def unknown_kinds(data):
 
 def hostile_filter(data):
     """A filter, each character of which is a byte."""
-    data["filter"] = "tcp port 80 or <b>\u202e".encode().decode("latin-1")
+    data["filter"] = "tcp port 80 or <b>\u202e"
 
 
 def many_days(data):
@@ -57,7 +57,7 @@ def slow(data):
 
 
 def giant(data):
-    """Ten segments, each a GiB behind the one before it, so that the sequence numbers wrap twice."""
+    """Ten segments, each a GiB after the one before it, so that the sequence numbers wrap twice."""
     sent = 0
     for segment in data["details"][0]["segments"]:
         if segment[2] == 1 and segment[5] > 0:

@@ -26,7 +26,7 @@ ctl() {
 is "netobs: a script" "$(scripts tcpsn)" "tcpsnoop"
 is "netobs: every script" "$(scripts '' | tr ' ' '\n' | sort | tr '\n' ' ')" \
 	"$("$netobs" --list | cut -d ' ' -f 1 | sort | tr '\n' ' ')"
-is "netobs: a script behind options" "$(scripts -r trace.pcap tcpsn)" "tcpsnoop"
+is "netobs: a script after options" "$(scripts -r trace.pcap tcpsn)" "tcpsnoop"
 is "netobs: options" "$(scripts --lis)" "--list"
 is "netobs: a field of connections" "$(PATH=$(dirname "$netobsd"):$PATH scripts conns trace.pcap --sort answer_m)" \
 	"answer_mean_us answer_max_us"
@@ -42,7 +42,7 @@ is "netobs: every option of netobsd is one" "$(for option in $(scripts tcpsnoop 
 	"$netobsd" --help | grep -qe " ${option%%=*}[ =[]" || echo "$option"
 done)" ""
 is "netobs: a view" "$(scripts tcpsnoop -o --view = mon)" "monitor"
-is "netobs: a script behind an option of netobsd" "$(scripts -o --view = host tcpsn)" "tcpsnoop"
+is "netobs: a script after an option of netobsd" "$(scripts -o --view = host tcpsn)" "tcpsnoop"
 is "netobs: a tracer" "$(scripts tcpsnoop -t b)" "bpftrace"
 mkdir "$tmp/bin"
 cat >"$tmp/bin/netobsctl" <<-'SH'
@@ -51,8 +51,8 @@ cat >"$tmp/bin/netobsctl" <<-'SH'
 SH
 chmod +x "$tmp/bin/netobsctl"
 is "netobs: a formula of the running netobsd" "$(PATH=$tmp/bin:$PATH scripts hosts -F sl)" "slow-handshake"
-is "netobs: a formula behind an equals sign" "$(PATH=$tmp/bin:$PATH scripts hosts --formula = w)" "web"
-is "netobs: a script behind a formula" "$(scripts -F web --formula slow --formula = 'f = tcp-send' tcpsn)" "tcpsnoop"
+is "netobs: a formula after an equals sign" "$(PATH=$tmp/bin:$PATH scripts hosts --formula = w)" "web"
+is "netobs: a script after a formula" "$(scripts -F web --formula slow --formula = 'f = tcp-send' tcpsn)" "tcpsnoop"
 is "netobs: a file of sites" "$(scripts tcpsnoop -o --formula-file = "$top/READM")" "$top/README.md"
 # bash expands the words that a completion offers, and a compromised netobsd may list any name.
 cat >"$tmp/bin/hostile" <<-'SH'
@@ -98,7 +98,7 @@ printf 'cd() { builtin cd "%s"; }\n' "$tmp/net" >"$tmp/cd"
 is "netobs: a hostile interface is not offered" "$(BASH_ENV=$tmp/cd scripts tcpsnoop -i '')" "any br-0:1@2.3"
 is "netobsd: a hostile interface is not offered" \
 	"$(BASH_ENV=$tmp/cd completed "$conf/netobs.bash-completion" _netobsd netobsd -i '')" "any br-0:1@2.3"
-check "none of them is expanded" test ! -e "$EXPANDED"
+check "no completion is expanded" test ! -e "$EXPANDED"
 is "netobs: help of a script" "$(scripts --help tcpsn)" "tcpsnoop"
 if [ -r /proc/net/tcp ]; then
 	check "netobs: ports of this host" python3 "$top/tests/scripts/completion_port.py" "$conf/netobs-scripts.bash-completion" "$netobs"
@@ -111,9 +111,9 @@ is "netobsctl: a command" "$(ctl conn)" "connections connection"
 is "netobsctl: every command" "$(ctl '' | tr ' ' '\n' | grep -v '^-' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/commands")"
 "$build/netobsctl" --help | grep -o -- '--[a-z][a-z-]*' | sort -u | grep -v -- '--control' >"$tmp/options"
 is "netobsctl: every option" "$(ctl -- - | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/options")"
-is "netobsctl: a command behind options" "$(ctl -s socket stat)" "status"
-is "netobsctl: a socket behind an equals sign" "$(ctl --socket = "$top/READM")" "$top/README.md"
-is "netobsctl: a command behind a socket and an equals sign" "$(ctl --socket = socket stat)" "status"
+is "netobsctl: a command after options" "$(ctl -s socket stat)" "status"
+is "netobsctl: a socket after an equals sign" "$(ctl --socket = "$top/READM")" "$top/README.md"
+is "netobsctl: a command after a socket and an equals sign" "$(ctl --socket = socket stat)" "status"
 is "netobsctl: a field of an expression" "$(ctl connections client_st)" "client_state"
 is "netobsctl: a field to sort by, behind an equals sign" "$(ctl top --sort = client_srt)" "client_srtt_us"
 is "netobsctl: several fields" "$(ctl connections --fields client,server_po)" "client,server_port"

@@ -8,7 +8,7 @@ its arguments, with the output in OUT/out and OUT/err, makes traffic until it ha
     netobs_live.py process OUT COMMAND...           connections that stay; SIGTERM when this process is printed, or after
                                                     200 connections; prints the id of this process
     netobs_live.py resets OUT COMMAND...            connections within this host that are reset; SIGTERM when there are more
-                                                    than ten lines, or after 200 resets behind the first line
+                                                    than ten lines, or after 200 resets after the first line
     netobs_live.py service OUT SIGNAL NETOBSCTL COMMAND...
                                                     COMMAND attaches to a netobsd with --all-owners; 200 connections, then
                                                     the signal at once

@@ -60,7 +60,7 @@ wait "$stalling"
 is "stalled clients are disconnected" $? 0
 check "then it answers" ctl status
 is "no frame is dropped" "$(value capture.dropped)" 0
-is "descriptors: none is left open" "$(descriptors)" "$descriptors"
+is "no descriptor is left open" "$(descriptors)" "$descriptors"
 end_traffic
 stop
 

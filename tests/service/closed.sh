@@ -34,7 +34,7 @@ values() {
 
 start --closed-connections 3
 begin_traffic
-is "none has ended" "$(closed 1h | wc -l)" 1
+is "no connection has ended" "$(closed 1h | wc -l)" 1
 connect 2
 wait_for ended 3
 is "the connections that have ended" "$(values 1h)" "7001 1 fin;7001 2 fin;7002 0 refused"
@@ -51,7 +51,7 @@ is "the first ones of the ring" "$(closed --limit 1 --json -o client_bytes)" '{"
 is "and there are more" "$(closed 1h --limit 2 2>&1 >"$tmp/out")" "netobsctl: there are more: --limit"
 is "as many as there are" "$(closed --limit 3 -o client_bytes | wc -l)" 4
 is "and with an expression" "$(closed 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
-is "the time behind =" "$(ctl connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
+is "the time after =" "$(ctl connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
 is "in several words" "$(values 1h server_port == 7002)" "7002 0 refused"
 is "JSON" "$(closed 1h --json | python3 -c 'import json, sys; print([json.loads(line)["cr_reason"] for line in sys.stdin])')" \
 	"['fin', 'fin', 'refused']"
@@ -96,7 +96,7 @@ b'
 stop
 
 start
-refuses "a netobsd that keeps none" \
+refuses "a netobsd that keeps no records" \
 	"netobsd keeps no connections that have ended: start it with --closed-connections=NUMBER" connections --closed 1h
 stop
 

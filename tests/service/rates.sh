@@ -34,7 +34,7 @@ wait_for has_lines "$tmp/rates" 3
 for _ in 1 2 3 4 5; do
 	traffic send 200 10000
 done
-# over: whether all of it is in the rates: a table shows some, and the last three lines show none
+# over: whether all of it is in the rates: a table shows some, and the last three lines show no rates
 over() {
 	# shellcheck disable=SC2016
 	awk -F : 'NR > 3 && $2 > 0 { last = NR } END { exit !(last > 0 && NR >= last + 3) }' "$tmp/rates"

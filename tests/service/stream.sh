@@ -38,7 +38,7 @@ check "a stream that has ended does not enable its probe" wait_for disabled
 
 # A reader that closes standard output ends the stream, without a message and without another firing.
 "$ctl" -s "$socket" stream udp-send 2>"$tmp/closed.err" | true
-is "a closed output is no error" "$(cat "$tmp/closed.err")" ""
+is "a closed output is not an error" "$(cat "$tmp/closed.err")" ""
 wait_for disabled
 
 # A formula that is defined while it is streamed by a wildcard, removed, and defined again.

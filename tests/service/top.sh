@@ -32,7 +32,7 @@ shows() {
 	screen | grep -qE -e "$1"
 }
 
-# sees NAME PATTERN: the screen comes to have such a line
+# sees NAME PATTERN: waits until the screen has such a line
 sees() {
 	if wait_for shows "$2"; then
 		ok "$1"
@@ -42,7 +42,7 @@ sees() {
 	fi
 }
 
-# awaits PATTERN: the screen comes to have such a line; another screen is a failed point
+# awaits PATTERN: waits until the screen has such a line; another screen is a failed point
 awaits() {
 	wait_for shows "$1" || {
 		screen >"$tmp/screen"
@@ -97,7 +97,7 @@ sees "a condition: the expression for it" '^"port" is not an expression: write s
 keys / C-u 'server_port == 9' Enter
 sees "/: another expression" '^0 connections .* server_port == 9$'
 keys / C-u Enter
-sees "none: every connection" '^4 connections '
+sees "no condition: every connection" '^4 connections '
 
 keys Down Enter
 sees "Enter: one connection" '^  connection id  [0-9]+, local'

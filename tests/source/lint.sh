@@ -147,7 +147,7 @@ unsafe_calls() {
 
 impure_calls() {
 	in_sources '\b([mc]alloc|realloc|free|f?printf|time|gettimeofday|clock_gettime)[[:space:]]*\(' engine dissect flow apps |
-		grep -vE '^(flow/[a-z_/]*(flow|table|slab|store|pool)[a-z_]*|flow/reassembly/reassembly|flow/stream/stream)\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
+		grep -vE '^(flow/[a-z_/]*(flow|table|slab|store|pool|protocols)[a-z_]*|flow/reassembly/reassembly|flow/stream/stream)\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
 }
 
 packet_reads() {
@@ -165,10 +165,10 @@ libevent_users() {
 	in_sources '#include <(event\.h|event2/)' $house probes apps | grep -v '^base/loop\.c:'
 }
 
-# Texts that begin an object, a member or an escape.  The page of netobs report still writes its data by itself.
+# Texts that begin an object, a member or an escape.
 json_writers() {
 	# shellcheck disable=SC2086
-	in_sources '"[{]\\"|\\"[A-Za-z_%]+\\":([^ ]|$)|\\\\u(%|00)' $folders | grep -vE '^(base/json|tools/report/report_page)\.c:'
+	in_sources '"[{]\\"|\\"[A-Za-z_%]+\\":([^ ]|$)|\\\\u(%|00)' $folders | grep -vE '^base/json\.c:'
 }
 
 # Rows of units with what they are worth.

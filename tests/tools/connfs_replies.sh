@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Replies of something else than netobsd, or none: netobs-connfs has names for what can have one, and other files are read
-# meanwhile.
+# Replies of another program than netobsd, or no reply: netobs-connfs has names for what can have one, and other files
+# are read meanwhile.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -48,7 +48,7 @@ mkdir "$tmp/connfs"
 is "connections: only numbers, each once" "$(names .)" "7 9 by-host by-pid by-port by-state"
 is "states: only names of files" "$(names by-state)" open
 is "addresses, too" "$(names by-host)" "192.0.2.1 192.0.2.7"
-check "a number that is no connection" [ ! -e "$tmp/connfs/12345" ]
+check "a number that is not that of a connection" [ ! -e "$tmp/connfs/12345" ]
 is "is requested alone" "$(sed -n '$s/.*\(--cid=[0-9]*\) .*/\1/p' "$tmp/requests")" --cid=12345
 is "no history of another program" "$(cat "$tmp/connfs/9/history" 2>&1)" "cat: $tmp/connfs/9/history: Input/output error"
 

@@ -26,7 +26,7 @@ answers() {
 	is "$1" "$(requests "$tmp/control.$tap_count")" "$3"
 }
 
-# The longest wait, beside all others.
+# The longest wait, in parallel with all others.
 peer "$tmp/silent" '' "$tmp/log" ''
 requests "$tmp/silent" >"$tmp/in.time" &
 silent=$!
@@ -81,6 +81,60 @@ value "a member that is not asked for" '"cr_comm":"a","cr_pid":"x"' comm "comm;a
 value "a value that is too long" "\"cr_comm\":\"0123456789abcdef\"" comm "$broken has no \"cr_comm\" of the right type"
 value "blanks of a name are no columns, except in the last" '"cr_comm":"a 1 tcp","cr_name":"b c"' comm,name 'comm          name;a\x201\x20tcp b c'
 value "a number that is too large" '"cr_cid":99999999999999999999999999' cid "$broken is not JSON"
+
+# counts NAME LINE: a capture of 8 bytes, and this line behind it, is no capture
+counts() {
+	says "$1" "ok\\n\\x00\\x00\\x00\\x08abcdefgh\\x00\\x00\\x00\\x00$2\\n" \
+		"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
+	check "$1: no file" [ ! -e "$tmp/counted" ]
+}
+counts "counts that no number holds" '{"frames":99999999999999999999999,"bytes":8,"lost":0,"cut":true}'
+counts "a count below 0" '{"frames":0,"bytes":8,"lost":-1,"cut":true}'
+counts "another word than true and false" '{"frames":0,"bytes":8,"lost":0,"cut":maybe}'
+counts "text behind the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
+counts "more frames than the bytes hold" '{"frames":1,"bytes":8,"lost":0,"cut":true}'
+says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost":0,"cut":false}\n' \
+	"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
+
+# All that a terminal may execute: CR, ESC, DEL, C1 as a byte and as UTF-8, a change of direction, NUL.
+hostile='\r\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae\x00'
+before_nul='\x0d\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae'
+escaped=$before_nul'\x00'
+for command in "connections --json" "define f=tcp-send" "connections --closed --json" "status --json" "formulas --json"; do
+	case $command in
+	define*) want='.*f cannot be traced.*\|.*a line of it is not JSON' ;;
+	*) want= ;;
+	esac
+	peer "$tmp/terminal.$tap_count" "ok\\n$hostile\\n"
+	# shellcheck disable=SC2086 # words
+	"$build/netobsctl" -s "$tmp/terminal.$tap_count" $command >"$tmp/printed" 2>&1
+	is "$command: control characters of a reply" "$(grep -vx -e "netobsctl: $want" "$tmp/printed")" \
+		"$(case $command in define*) ;; *) echo "$escaped" ;; esac)"
+done
+for command in connections "connections --closed" "connections --json --sort cid" status probes interfaces counters reload debug "debug all" formulas "formulas f" "undefine f" sites; do
+	peer "$tmp/terminal.$tap_count" "ok\\n$hostile\\n"
+	# shellcheck disable=SC2086 # words
+	is "$command: a reply that is not JSON" "$("$build/netobsctl" -s "$tmp/terminal.$tap_count" $command 2>&1)" \
+		"netobsctl: the reply is incomplete: a line of it is not JSON"
+done
+json_hostile='\\r\\u001b[31m\\u007f\xc2\x9b\xe2\x80\xae'
+plain='\x0d\x1b[31m\x7f\xc2\x9b\xe2\x80\xae'
+says "control characters in a table" "ok\\n{\"topic\":\"$json_hostile\",\"on\":true,\"messages\":\"$json_hostile\"}\\n" \
+	"TOPIC      STATE MESSAGES;$plain on    $plain" debug
+says "control characters in the name of a counter" "ok\\n{\"a$json_hostile\":1,\"$(head -c 300 /dev/zero | tr '\0' b)\":2}\\n" \
+	"a$plain                       1;$(head -c 300 /dev/zero | tr '\0' b)                    2" counters
+says "a member is missing" 'ok\n{"topic":"live","on":true}\n' \
+	'TOPIC      STATE MESSAGES;live       on    ;netobsctl: the reply is incomplete: a line of it has no "messages" of the right type' debug
+says "a member of another type" 'ok\n{"probe":"tcp-send","enabled":"1","fired":2}\n' \
+	'PROBE                       ENABLED                FIRED;tcp-send                          0                    2;netobsctl: the reply is incomplete: a line of it has no "enabled" of the right type' probes
+says "JSON remains JSON" "ok\\n{\"a\":\"\\xc3\\xbc$hostile\"}\\n" \
+	"{\"a\":\"$(printf '\303\274')\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --json
+says "a note" 'ok\n{"note":"a\\r\\u001b[31m\\u007f\\u009b"}\n' 'netobsctl: a\x0d\x1b[31m\x7f\xc2\x9b' connections --closed --json
+says "a note that is not JSON" "ok\\n{\"note\":\"a$hostile\"}\\n" \
+	"{\"note\":\"a\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --closed --json
+says "lines of a stream" "ok\\n$hostile\\n{\"$hostile\"}\\n\\n" \
+	"$escaped;{\"\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"};netobsctl: netobsd has ended the stream" stream --json
+says "text of a stream" "ok\\n{\"text\":\"$json_hostile\"}\\n\\n" "$plain;netobsctl: netobsd has ended the stream" stream
 says "an error of a capture" 'ok\n\xff\xff\xff\xff\x1b[31m\n' "netobsctl: ?[31m" write -w "$tmp/file"
 says "lost lines that no number holds" 'ok\n{"lost":99999999999999999999}\n{"lost":9223372036854775807}\n{"lost":9223372036854775807}\n{"lost":7}\n\n' \
 	'{"lost":99999999999999999999};{"lost":9223372036854775807};{"lost":9223372036854775807};{"lost":7};netobsctl: 18446744073709551615 lines were lost because they were not read in time;netobsctl: netobsd has ended the stream' stream --json

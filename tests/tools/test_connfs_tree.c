@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_tree.h"
 
 static void
@@ -44,7 +43,7 @@ test_values_are_found(void **state)
 	assert_null(connfs_value_text(2, &group));
 }
 
-/* What netobsd sends is no path. */
+/* What netobsd sends is not a path. */
 static void
 test_values_that_are_no_names(void **state)
 {
@@ -104,7 +103,7 @@ test_values_of_many_lists(void **state)
 		assert_string_equal(connfs_value_text(number, &group), text);
 		first = list == 0 ? number : first;
 	}
-	/* A number that was dropped is no other value. */
+	/* A number that was dropped does not become another value. */
 	assert_null(connfs_value_text(first, &group));
 }
 

@@ -11,7 +11,7 @@
 #include <pcap/pcap.h>
 
 #include "daemon/query/frame_programs.h"
-#include "tools/write_filter.h"
+#include "tools/write_client.h"
 
 static bool
 compile(const char *text, int dlt)

@@ -12,7 +12,7 @@
 #include "tools/connections/terminal.h"
 #include "tools/connections/top_screen.h"
 #include "tools/control_client.h"
-#include "tools/history/history_ladder.h"
+#include "tools/history/history.h"
 #include "tools/json_reader.h"
 #include "tools/write_client.h"
 

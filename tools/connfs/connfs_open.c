@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
-#include "tools/history/history_ladder.h"
+#include "tools/connfs/connfs_tree.h"
+#include "tools/history/history.h"
 #include "tools/write_client.h"
 
 /* Files that are opened in a row, with at most CONNFS_ROW_GAP_NS from the end of one open to the beginning of the next:

@@ -98,4 +98,20 @@ bool connfs_value_number(enum connfs_group group, const char *text, uint64_t see
 /* A value and its group; NULL if the number is unknown. */
 const char *connfs_value_text(uint32_t number, enum connfs_group *group);
 
+#define CONNFS_FILES 9u
+
+/* The numbers of the files that are made of the connection's packets; the others are texts. */
+#define CONNFS_HISTORY 7u
+#define CONNFS_CAPTURE 8u
+
+#define CONNFS_TEXT_MAX 2048u
+
+const char *connfs_file_name(unsigned file);
+
+/* Whether a text shows the process. */
+bool connfs_file_has_owner(unsigned file);
+
+/* Writes the text of a file; returns its length.  `values` are those of CONNFS_FIELDS. */
+size_t connfs_file_text(unsigned file, const union connection_value *values, char text[CONNFS_TEXT_MAX]);
+
 #endif

@@ -5,7 +5,4 @@ noinst_LIBRARIES += libhistory.a
 libhistory_a_SOURCES = \
 	%D%/history.c \
 	%D%/history.h \
-	%D%/history_ladder.c \
-	%D%/history_ladder.h \
-	%D%/history_process.c \
-	%D%/history_read.c
+	%D%/history_ladder.c

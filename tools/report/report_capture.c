@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/report/report_capture.h"
 
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "flow/tcp/tcp.h"
 #include "probes/netobs.h"
 
@@ -388,11 +390,14 @@ report_capture_move(struct report_end *end, struct report_end_events *from)
 static void
 report_capture_record(struct report_capture *capture, struct firing *firing)
 {
+	uint64_t left_out = capture->records.left_out;
 	struct report_record *record = report_records_add(&capture->records, firing_argument(firing, 0));
 	struct report_end_events *ends = report_ends_of(capture, firing);
 
 	if (record == NULL) {
-		capture->no_memory = true;
+		capture->no_memory |= capture->records.left_out == left_out;
+		report_end_clear(&ends[REPORT_CLIENT]);
+		report_end_clear(&ends[REPORT_SERVER]);
 		return;
 	}
 	report_capture_move(&record->ends[REPORT_CLIENT], &ends[firing->endpoint]);
@@ -477,10 +482,14 @@ report_capture_read(struct report_capture *capture, struct report_passes *passes
 		capture->no_memory = true;
 		return true;
 	}
+	capture->records.most = REPORT_RECORDS_MAX;
 	result = report_passes_first(passes, &capture->pass, &counters);
 	report_capture_count(capture, &counters);
 	report_volume_end(&capture->volume);
 	report_capture_clear(capture);
+	if (capture->records.left_out > 0)
+		log_warning("the last %" PRIu64 " connections are left out: a page has %zu at most",
+			    capture->records.left_out, capture->records.most);
 	if (result == INPUT_DAMAGED)
 		capture->status = 2;
 	return result != INPUT_FAILED;

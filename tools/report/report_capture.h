@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/report/report_ends.h"
 #include "tools/report/report_pass.h"
 #include "tools/report/report_records.h"
 #include "tools/report/report_volume.h"

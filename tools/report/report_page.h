@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The page: its head with the policy, the data as one block of JSON, the style and the script. */
-#ifndef NETOBS_REPORT_PAGE_H
-#define NETOBS_REPORT_PAGE_H
+#ifndef NETOBS_TOOLS_REPORT_REPORT_PAGE_H
+#define NETOBS_TOOLS_REPORT_REPORT_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>

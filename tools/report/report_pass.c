@@ -203,7 +203,7 @@ report_passes_open(struct config *config)
 	return NULL;
 #endif
 	if (passes == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	report_passes_configure(passes, config);

@@ -3,11 +3,165 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "probes/netobs.h"
+
+/* ----------------------------------------------------------------------------------------------- events at the ends */
+
+struct report_end_trouble *
+report_end_add_trouble(struct report_end_events *end, uint64_t cid)
+{
+	if (end->trouble == NULL)
+		end->trouble = calloc(1, sizeof(*end->trouble));
+	if (end->trouble != NULL && end->trouble->cid != cid)
+		*end->trouble = (struct report_end_trouble){.cid = cid};
+	return end->trouble;
+}
+
+struct report_request_event *
+report_end_add_request(struct report_end_events *end)
+{
+	if (end->request == NULL)
+		end->request = calloc(1, sizeof(*end->request));
+	return end->request;
+}
+
+const struct report_end_trouble *
+report_end_trouble(const struct report_end_events *end)
+{
+	static const struct report_end_trouble none;
+
+	return end->trouble != NULL ? end->trouble : &none;
+}
+
+const struct report_request_event *
+report_end_request(const struct report_end_events *end)
+{
+	static const struct report_request_event none;
+
+	return end->request != NULL ? end->request : &none;
+}
+
+/* The first packet of a kind; 0 if there is none. */
+static uint64_t
+report_end_packet(const struct report_end_events *end, enum report_event event)
+{
+	return event == REPORT_OPENED ? end->opened_packet : report_end_trouble(end)->packets[event];
+}
+
+void
+report_end_clear(struct report_end_events *end)
+{
+	free(end->request);
+	free(end->trouble);
+	*end = (struct report_end_events){0};
+}
+
+/* ------------------------------------------------------------------------------------------------------------ texts */
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Slots at first; twice as many whenever half of them are in use. */
+#define SLOTS_FIRST 1024u
+
+/* A text is shorter. */
+#define BLOCK_BYTES 65536u
+
+struct report_text_block {
+	struct report_text_block *next;
+	size_t used;
+	char bytes[BLOCK_BYTES];
+};
+
+/* The slot of a text, or the free slot where it belongs. */
+static const char **
+report_texts_slot(const struct report_texts *texts, const char *text)
+{
+	size_t at = XXH3_64bits_withSeed(text, strlen(text), texts->seed) & (texts->size - 1);
+
+	while (texts->slots[at] != NULL && strcmp(texts->slots[at], text) != 0)
+		at = (at + 1) & (texts->size - 1);
+	return &texts->slots[at];
+}
+
+static bool
+report_texts_grow(struct report_texts *texts)
+{
+	struct report_texts larger = *texts;
+
+	if (texts->size == 0 && getrandom(&larger.seed, sizeof(larger.seed), 0) != sizeof(larger.seed))
+		return false;
+	larger.size = texts->size == 0 ? SLOTS_FIRST : 2 * texts->size;
+	larger.slots = calloc(larger.size, sizeof(*larger.slots));
+	if (larger.slots == NULL)
+		return false;
+	for (size_t i = 0; i < texts->size; i++) {
+		if (texts->slots[i] != NULL)
+			*report_texts_slot(&larger, texts->slots[i]) = texts->slots[i];
+	}
+	free(texts->slots);
+	*texts = larger;
+	return true;
+}
+
+/* A copy at the end of the latest block, or in a new one. */
+static const char *
+report_texts_copy(struct report_texts *texts, const char *text)
+{
+	struct report_text_block *block = texts->blocks;
+	size_t size = strlen(text) + 1;
+	char *copy;
+
+	if (block == NULL || size > BLOCK_BYTES - block->used) {
+		block = malloc(sizeof(*block));
+		if (block == NULL || size > BLOCK_BYTES) {
+			free(block);
+			return NULL;
+		}
+		block->next = texts->blocks;
+		block->used = 0;
+		texts->blocks = block;
+	}
+	copy = memcpy(block->bytes + block->used, text, size);
+	block->used += size;
+	return copy;
+}
+
+const char *
+report_texts_keep(struct report_texts *texts, const char *text)
+{
+	const char **slot;
+
+	if (2 * texts->count >= texts->size && !report_texts_grow(texts))
+		return NULL;
+	slot = report_texts_slot(texts, text);
+	if (*slot == NULL) {
+		*slot = report_texts_copy(texts, text);
+		texts->count += *slot != NULL;
+	}
+	return *slot;
+}
+
+void
+report_texts_free(struct report_texts *texts)
+{
+	struct report_text_block *next;
+
+	for (struct report_text_block *block = texts->blocks; block != NULL; block = next) {
+		next = block->next;
+		free(block);
+	}
+	free(texts->slots);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- records */
 
 /* Ends a text that is cut. */
 #define ELLIPSIS "\xe2\x80\xa6"
@@ -170,16 +324,15 @@ struct report_record *
 report_records_add(struct report_records *records, const struct connrec *connection)
 {
 	struct report_record *record;
+	void *list = records->list;
 
-	if (records->count == records->capacity) {
-		size_t capacity = records->capacity == 0 ? 1024 : 2 * records->capacity;
-		struct report_record *list = reallocarray(records->list, capacity, sizeof(*list));
-
-		if (list == NULL)
-			return NULL;
-		records->list = list;
-		records->capacity = capacity;
+	if (records->count == records->most) {
+		records->left_out++;
+		return NULL;
 	}
+	if (!array_reserve_one(&list, records->count, &records->capacity, sizeof(*record)))
+		return NULL;
+	records->list = list;
 	record = &records->list[records->count];
 	memset(record, 0, sizeof(*record));
 	record->detail = -1;

@@ -1,14 +1,116 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The records of all connections of a capture. */
-#ifndef NETOBS_REPORT_RECORDS_H
-#define NETOBS_REPORT_RECORDS_H
+/* The records of all connections of a capture, with the events at their ends; texts, each kept once. */
+#ifndef NETOBS_TOOLS_REPORT_REPORT_RECORDS_H
+#define NETOBS_TOOLS_REPORT_REPORT_RECORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/report/report_ends.h"
-#include "tools/report/report_texts.h"
+/* Kinds of events that a sentence of the verdict links to: a segment with RST that has an effect, one that closes the
+ * window, a retransmission, the ACK that completes a slow handshake, an ICMP error that a packet was not delivered, the
+ * first data of a server that sends first and late. */
+enum report_event {
+	REPORT_RESET,
+	REPORT_ZERO_WINDOW,
+	REPORT_RESENT,
+	REPORT_UNREACHABLE,
+	REPORT_GREETING,
+	REPORT_TROUBLES,
+	REPORT_OPENED = REPORT_TROUBLES, /* of an end without other trouble as well */
+	REPORT_EVENTS
+};
+
+/* Retransmissions of an end in a row, without any segment between them or of its peer; not those of segments that the
+ * peer has acknowledged. */
+struct report_repeats {
+	uint64_t count;
+	uint64_t packet, time;	     /* of the first one */
+	uint64_t last;		     /* time of the last one */
+	uint64_t segments, received; /* segments that the end had sent and received by the last one */
+};
+
+/* A segment of the handshake that was sent again. */
+struct report_opening {
+	uint64_t packet, time;
+	uint64_t received; /* segments that the end had received before it */
+};
+
+/* The latest request of a client. */
+struct report_request_event {
+	uint64_t packet, time;
+	uint64_t received; /* bytes that the server had sent before it */
+	uint64_t segments; /* segments that the server had sent before it */
+	uint64_t row;	   /* requests since the last data of the server, with this one */
+	uint64_t first;	   /* time of the first request of this row */
+	uint32_t length;   /* payload bytes of its last segment */
+};
+
+/* An ICMP error that a packet was not delivered. */
+struct report_rejection {
+	uint8_t version; /* 4 ICMP, 6 ICMPv6; 0: there is none */
+	uint8_t type, code;
+	uint8_t sender[16]; /* network order; IPv4 in the first four bytes */
+};
+
+/* Events of an end that has trouble.  Times ns since the epoch; packets 0: none. */
+struct report_end_trouble {
+	uint64_t cid;			 /* connection id of the end */
+	uint64_t packets[REPORT_TROUBLES]; /* the first packet of each kind */
+	uint64_t closed_packet;		 /* the segment that closed the window last */
+	uint64_t closed_time;		 /* its time */
+	uint64_t closed_segments;	 /* segments that the end had sent by the last one that shows it closed */
+	uint64_t closed_us;		 /* time for which the window was closed in all; 0 unknown */
+	uint64_t stuck_us;		 /* how long it is closed, if it is not opened again */
+	uint64_t longest_us;		 /* longest time for which it was closed, stuck_us included; 0 unknown */
+	uint64_t longest_packet;	 /* the segment that closed it then */
+	struct report_repeats repeats;
+	uint64_t queued_ns;		 /* longest time from the first to the last request of a row */
+	uint64_t greeting_us;		 /* of a server that sends first, and late: until its first data; 0 none */
+	uint64_t missing_segments;	 /* segments that it had sent when it acknowledged missing data last */
+	uint32_t missing;		 /* bytes that it acknowledged then and the capture does not have */
+	uint64_t too_big_packet;	 /* latest ICMP error that a packet of it was too big for the path */
+	uint64_t too_big_time;
+	struct report_rejection rejection; /* the first of a packet of it */
+	struct report_opening syn_again;   /* the latest SYN or SYN-ACK that it has sent again */
+};
+
+/* Events of an end.  Most connections have no trouble, and a server has no request. */
+struct report_end_events {
+	uint64_t finish_time;	 /* its first FIN or RST; 0 none */
+	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
+	uint64_t syn_ack_time;
+	uint64_t opened_packet; /* REPORT_OPENED; 0 none */
+	struct report_request_event *request; /* NULL: none */
+	struct report_end_trouble *trouble;   /* NULL: none */
+};
+
+/* The trouble of an end with this connection id, and its latest request, which are made if there are none; NULL if out
+ * of memory. */
+struct report_end_trouble *report_end_add_trouble(struct report_end_events *end, uint64_t cid);
+struct report_request_event *report_end_add_request(struct report_end_events *end);
+
+/* The trouble of an end, and its latest request; zero if there is none. */
+const struct report_end_trouble *report_end_trouble(const struct report_end_events *end);
+const struct report_request_event *report_end_request(const struct report_end_events *end);
+
+/* Frees what the events have; they are none then. */
+void report_end_clear(struct report_end_events *end);
+
+struct report_text_block;
+
+/* Texts of records, such as addresses and names, each kept once.  Zero at first. */
+struct report_texts {
+	const char **slots; /* a hash table; NULL: the slot is free */
+	size_t size, count; /* size is a power of two */
+	struct report_text_block *blocks; /* the latest first */
+	uint64_t seed; /* secret: a capture cannot choose texts whose probe sequences are long */
+};
+
+/* The kept copy of a text, which stays where it is; NULL if out of memory. */
+const char *report_texts_keep(struct report_texts *texts, const char *text);
+
+void report_texts_free(struct report_texts *texts);
 
 /* Ends of a connection. */
 enum { REPORT_CLIENT, REPORT_SERVER, REPORT_ENDS };
@@ -61,7 +163,7 @@ enum report_delay {
 
 /* An end of a connection, and the counts of its segments. */
 struct report_end {
-	const char *address; /* kept once; text of others, as names are: report_texts.h */
+	const char *address; /* kept once; text of others, as names are */
 	uint16_t port;
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
@@ -82,8 +184,8 @@ struct report_answer {
 enum report_answer_kind {
 	REPORT_ANSWER_WAITED,	      /* of all, by waited_us */
 	REPORT_ANSWER_SERVER,	      /* by server_us, as the others: of those that are of neither of these kinds */
-	REPORT_ANSWER_REACTION,	      /* data of the server after a reaction of its client (report_exchanges.h) */
-	REPORT_ANSWER_UNACKNOWLEDGED, /* no copy of the request was acknowledged before (report_exchanges.h) */
+	REPORT_ANSWER_REACTION,	      /* data of the server after a reaction of its client (report_detail.h) */
+	REPORT_ANSWER_UNACKNOWLEDGED, /* no copy of the request was acknowledged before (report_detail.h) */
 	REPORT_ANSWER_HOLE,	      /* data of the server is missing before it: the answer may be among that */
 	REPORT_ANSWER_KINDS
 };
@@ -113,7 +215,7 @@ struct report_record {
 	uint64_t resent_fast, resent_timeout, resent_probe, resent_spurious, resent_syn;
 	uint64_t zero_window_us, exchanges;
 	int64_t handshake_us, rtt_mean_us, answer_mean_us, answer_max_us;
-	struct report_answer *answers; /* of all kinds, if examined (report_exchanges.h); NULL otherwise; not owned */
+	struct report_answer *answers; /* of all kinds, if examined (report_detail.h); NULL otherwise; not owned */
 	uint64_t greeting_us; /* from the handshake to the first data of a server that sends first, if slow; 0 none */
 	uint64_t queued_us;   /* longest time in which the client sent requests, and the server no data */
 	uint64_t missing;     /* bytes that an end acknowledges although the capture does not have them */
@@ -140,13 +242,18 @@ struct report_record {
 
 struct connrec;
 
+/* Records of a report, at most: about 600 bytes each. */
+#define REPORT_RECORDS_MAX ((size_t)1 << 22)
+
 struct report_records {
 	struct report_record *list;
 	size_t count, capacity;
+	size_t most;	   /* records that are kept */
+	uint64_t left_out; /* records after those */
 	struct report_texts texts;
 };
 
-/* Adds the record of a connection; NULL if out of memory. */
+/* Adds the record of a connection; NULL if out of memory, or if it is left out. */
 struct report_record *report_records_add(struct report_records *records, const struct connrec *connection);
 void report_records_free(struct report_records *records);
 

@@ -3,32 +3,23 @@
 
 libexec_PROGRAMS = netobs-report
 netobs_report_SOURCES = \
-	tools/unnamed_file.c \
 	%D%/report_capture.c \
 	%D%/report_capture.h \
 	%D%/report_detail.c \
 	%D%/report_detail.h \
-	%D%/report_ends.c \
-	%D%/report_ends.h \
-	%D%/report_exchanges.c \
-	%D%/report_exchanges.h \
-	%D%/report_input.c \
-	%D%/report_input.h \
-	%D%/report_live.c \
-	%D%/report_live.h \
+	%D%/report_facts.c \
+	%D%/report_facts.h \
 	%D%/report_main.c \
-	%D%/report_overview.c \
-	%D%/report_overview.h \
 	%D%/report_page.c \
 	%D%/report_page.h \
 	%D%/report_pass.c \
 	%D%/report_pass.h \
 	%D%/report_records.c \
 	%D%/report_records.h \
-	%D%/report_talkers.c \
-	%D%/report_talkers.h \
-	%D%/report_texts.c \
-	%D%/report_texts.h \
+	%D%/report_verdict.c \
+	%D%/report_verdict.h \
+	%D%/report_verdict_answers.c \
+	%D%/report_verdict_connections.c \
 	%D%/report_volume.c \
 	%D%/report_volume.h
 netobs_report_LDFLAGS = $(HARDEN_LDFLAGS) $(LTO_LDFLAGS)

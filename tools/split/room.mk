@@ -8,10 +8,7 @@ libsplit_a_SOURCES = \
 	%D%/split_files.c \
 	%D%/split_files.h \
 	%D%/split_groups.c \
-	%D%/split_groups.h \
-	%D%/split_keys.c \
-	%D%/split_keys.h \
-	%D%/split_options.c
+	%D%/split_groups.h
 
 libexec_PROGRAMS += netobs-split
 netobs_split_SOURCES = %D%/split_main.c

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,112 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/thread.h"
-#include "observe/second_pass.h"
-#include "observe/workers.h"
+#include "config/options.h"
 #include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
+#include "dissect/dissect.h"
 #include "observe/observer.h"
+#include "observe/second_pass.h"
+#include "observe/workers.h"
 #include "tools/split/split_files.h"
 #include "tools/split/split_groups.h"
-#include "tools/split/split_keys.h"
-#include "dissect/dissect.h"
+
+/* ------------------------------------------------------------------------------------------------- the command line */
+
+/* The last ones are options of netobsd. */
+static const struct option split_options[] = {
+    {"number", required_argument, NULL, 'n'}, {"write", required_argument, NULL, 'w'},
+    {"filter", required_argument, NULL, 'f'}, {"read", required_argument, NULL, 'r'},
+    {"workers", required_argument, NULL, 0},  {"user", required_argument, NULL, 0},
+    {"no-seccomp", no_argument, NULL, 0},     {"debug", required_argument, NULL, 0},
+    {0}};
+
+static bool
+split_log_usage(void)
+{
+	log_error("usage: netobs-split -n NUMBER -w PREFIX [-f FILTER] [--workers=NUMBER] [--user=USER] "
+		  "[--no-seccomp] [--debug=TOPIC,...] {FILE | -r FILE}...");
+	return false;
+}
+
+static bool
+split_set_count(struct split_request *request, const char *text)
+{
+	char *end;
+	unsigned long count = strtoul(text, &end, 10);
+
+	request->count = (uint32_t)count;
+	if (*text >= '0' && *text <= '9' && *end == '\0' && count >= 1 && count <= SPLIT_FILES_MAX)
+		return true;
+	log_error("-n %s: expected a whole number from 1 to %u", text, SPLIT_FILES_MAX);
+	return false;
+}
+
+/* The filter is compiled for the link types of the files. */
+static bool
+split_set_filter(struct config *config, const char *text)
+{
+	config->filter = options_strdup(config, text);
+	if (config->filter == NULL)
+		log_out_of_memory();
+	return config->filter != NULL;
+}
+
+static bool
+split_set(struct split_request *request, int option, const char *name)
+{
+	switch (option) {
+	case 'n':
+		return split_set_count(request, optarg);
+	case 'w':
+		request->prefix = optarg;
+		return true;
+	case 'f':
+		return split_set_filter(&request->config, optarg);
+	case 'r':
+		return options_set(&request->config, "read", optarg);
+	case 0:
+		return options_set(&request->config, name, optarg);
+	default:
+		return split_log_usage();
+	}
+}
+
+static bool
+split_check(const struct split_request *request)
+{
+	if (request->count == 0)
+		log_error("give the number of captures to write: -n NUMBER");
+	else if (request->prefix == NULL)
+		log_error("give the prefix of the names of the captures: -w PREFIX");
+	else if (request->config.capture_paths[0] == NULL)
+		log_error("give at least one capture: netobs split -n NUMBER -w PREFIX FILE...");
+	else
+		return options_check_standard_input(&request->config);
+	return false;
+}
+
+bool
+split_parse(int argc, char **argv, struct split_request *request)
+{
+	int option, index = 0;
+
+	*request = (struct split_request){0};
+	if (!config_set_defaults(&request->config))
+		return log_out_of_memory();
+	opterr = 0;
+	optind = 0; /* restart getopt, also for a second parse */
+	while ((option = getopt_long(argc, argv, "n:w:f:r:", split_options, &index)) != -1)
+		if (!split_set(request, option, split_options[index].name))
+			return false;
+	while (optind < argc)
+		if (!options_set(&request->config, "read", argv[optind++]))
+			return false;
+	return split_check(request);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the passes */
 
 /* What the child reports, in memory that both processes share. */
 struct split_report {
@@ -50,13 +147,6 @@ struct split_child {
 	struct split_report *report;
 	bool failed;
 };
-
-static bool
-split_log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
-}
 
 /* ------------------------------------------------------------------------------------------------------ the frames */
 
@@ -87,7 +177,7 @@ split_join_frame(void *context, const struct frame *frame, uint64_t now)
 				  "part of the capture at a time",
 				  SPLIT_GROUPS_KEYS_MAX);
 		else
-			split_log_out_of_memory();
+			log_out_of_memory();
 		split_fail(child);
 		return;
 	}
@@ -167,7 +257,7 @@ split_open(struct split_child *child)
 {
 	child->groups = split_groups_new();
 	if (child->groups == NULL)
-		return split_log_out_of_memory();
+		return log_out_of_memory();
 	child->loop = loop_new();
 	if (child->loop == NULL || !split_watch_signals(child) || !split_check_inputs(child))
 		return false;
@@ -224,7 +314,7 @@ static bool
 split_make_dissector(struct split_child *child, bool first)
 {
 	child->dissector = split_dissector_new(first);
-	return child->dissector != NULL || split_log_out_of_memory();
+	return child->dissector != NULL || log_out_of_memory();
 }
 
 static enum input_result
@@ -370,7 +460,7 @@ split_run(const struct split_request *request)
 		return INPUT_FAILED;
 	child.report = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (child.report == MAP_FAILED) {
-		split_log_out_of_memory();
+		log_out_of_memory();
 		return INPUT_FAILED;
 	}
 	split_block_signals(&signals); /* no signal may end this process while there are unfinished files */

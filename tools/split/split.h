@@ -2,7 +2,7 @@
 /*
  * netobs-split: writes the frames of the input to several captures, each connection whole in one of them.
  *
- * The input is read twice.  The first pass joins the keys of each frame (split_keys.h) to groups (split_groups.h), so
+ * The input is read twice.  The first pass joins the keys of each frame to groups (split_groups.h), so
  * that everything by which the flow table finds a connection is in one group; the second writes each frame to the
  * capture that the name of its group selects.  The time of a frame is packet time, and each capture ends with an empty
  * frame at the packet time at which the input ends: so the timers of a replay act as in a replay of the whole input.

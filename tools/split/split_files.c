@@ -122,7 +122,7 @@ split_file_create(struct split_file *file)
 		error = split_file_create_temporary(file, i);
 	file->created = error == 0;
 	if (error == ENOMEM && file->temporary_name == NULL)
-		log_error("out of memory");
+		log_out_of_memory();
 	else if (error != 0)
 		log_error("cannot create %s: %s%s", file->temporary_name, strerror(error),
 			  unit_clause_of_path(file->temporary_name, error));
@@ -151,16 +151,14 @@ split_files_create_all(struct split_files *files, const char *prefix)
 
 	if (asprintf(&files->manifest.name, "%s.json", prefix) < 0) {
 		files->manifest.name = NULL;
-		log_error("out of memory");
-		return false;
+		return log_out_of_memory();
 	}
 	if (!split_file_create(&files->manifest))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		if (asprintf(&files->file[i].name, "%s-%04u-of-%04u.pcapng", prefix, i + 1, count) < 0) {
 			files->file[i].name = NULL;
-			log_error("out of memory");
-			return false;
+			return log_out_of_memory();
 		}
 		if (!split_file_create(&files->file[i]))
 			return false;
@@ -177,7 +175,7 @@ split_files_create(const char *prefix, unsigned count, struct split_file_counter
 		return NULL;
 	files = calloc(1, sizeof *files + count * sizeof files->file[0]);
 	if (files == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	files->counters = counters;
@@ -220,10 +218,8 @@ split_file_begin(struct split_file *file, int link_type)
 	file->fd = -1;
 	setvbuf(file->stream, NULL, _IOFBF, WRITE_BUFFER);
 	file->writer = capture_writer_new(CAPTURE_PCAPNG, link_type, SNAPSHOT_LENGTH, &sink);
-	if (file->writer == NULL) {
-		log_error("out of memory");
-		return false;
-	}
+	if (file->writer == NULL)
+		return log_out_of_memory();
 	return capture_writer_begin(file->writer) || split_file_log_error(file);
 }
 

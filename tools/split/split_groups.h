@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The keys of a frame: 64-bit hash values of everything by which the flow table finds the connections that the frame
+ * belongs to.  They are the same for both directions, in every run and on every machine.
+ *
+ * TCP, UDP, SCTP: the flow key.  A tunnel has further keys for the packets inside it.  SCTP: the verification tags with
+ * the ports as well, because associations are found by them on other paths.  A fragment: its datagram; the one that
+ * completes the datagram adds the keys of the datagram.  An ICMP error: the connection that it quotes.
+ *
+ * A frame without connections has the key of its pair of addresses, or key 0 if it is not an IP packet.
+ *
  * Groups of keys: a disjoint-set forest (union by value, path halving).  The keys of a frame that has several, such as
  * the connections of a tunnel and the tunnel itself, are one group.  A key that was never joined takes no memory and is
  * a group of its own.  The name of a group is its least key, so that it does not depend on the order of the joins.
@@ -10,6 +19,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "dissect/frame.h"
+
+/* Most keys of a frame: four for each packet in the layer budget. */
+#define SPLIT_KEYS_MAX 96
+
+struct split_keys {
+	unsigned count; /* at least 1 */
+	uint64_t key[SPLIT_KEYS_MAX];
+};
+
+struct split_dissector;
+
+/* `reassemble`: add the keys of completed datagrams; the first key of a frame does not depend on it.  NULL if out of
+ * memory. */
+struct split_dissector *split_dissector_new(bool reassemble);
+void split_dissector_free(struct split_dissector *dissector);
+
+/* Frames must be passed in their order; `now` is packet time. */
+void split_keys_of_frame(struct split_dissector *dissector, const struct frame *frame, uint64_t now,
+			 struct split_keys *keys);
 
 /* Most keys that can be joined: 24 to 32 bytes each. */
 #define SPLIT_GROUPS_KEYS_MAX (1u << 26)

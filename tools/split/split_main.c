@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobs-split: the program behind `netobs split`.  Exit statuses are those of netobsd: 2 if the input is damaged. */
-#include <errno.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include "base/log_debug.h"
 #include "base/output.h"
-#include "base/trusted_path.h"
 #include "config/options.h"
 #include "confine/descriptors.h"
-#include "confine/privileges.h"
 #include "tools/split/split.h"
 
 int
 main(int argc, char **argv)
 {
 	enum input_result result = INPUT_FAILED;
-	static char name[] = "netobs-split"; /* also of a copy or link with another name */
+	static char name[] = "netobs-split";
 	struct split_request request;
 
-	program_invocation_short_name = name;
-	descriptors_occupy_standard();
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2) */
-	trusted_path_require(privileges_are_held(), geteuid());
+	descriptors_begin_program(name);
 	if (split_parse(argc, argv, &request)) {
 		descriptors_close_inherited(&request.config);
 		output_open();

@@ -262,7 +262,7 @@ test_oldest_first(void **state)
 		close(stalled[i]);
 }
 
-/* A pause of the server, while requests wait to be read, is no stall of their clients. */
+/* A pause of the server, while requests wait to be read, is not a stall of their clients. */
 static void
 test_server_pauses(void **state)
 {

@@ -206,7 +206,7 @@ interrupt() {
 	child=$!
 	exec 8>"$tmp/feed"
 	cat "$home" >&8
-	wait_for sh -c 'ls "$1" | grep -q "^x\.[0-9]*\.0\.tmp$"' sh "$tmp/dir"
+	wait_for test -e "$tmp/dir/.x.netobs-part"
 	wait_for begun "$child"
 }
 interrupt --records="$tmp/dir/x"
@@ -227,7 +227,7 @@ exec 8>&-
 rm "$tmp/feed"
 
 interrupt --records="$tmp/dir/x"
-temporary=$(cd "$tmp/dir" && echo x.*.0.tmp)
+temporary=.x.netobs-part
 rm "$tmp/dir/$temporary"
 ln -s a.jsonl "$tmp/dir/$temporary"
 exec 8>&-
@@ -288,7 +288,7 @@ if have python3; then
 	"$netobsd" -r "$tmp/many.pcap" --records="$tmp/dir/many" --records-fields=end,uid 2>"$tmp/err"
 	is "more connections than fit in the memory for sorting" "$? $(wc -l <"$tmp/dir/many" | tr -d ' ')" "0 220000"
 	check "are sorted" sort -c "$tmp/dir/many"
-	is "none is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 220000
+	is "no record is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 220000
 	is "and the temporary file is gone" "$(files)" "a.jsonl many "
 
 	# The reader of --print ends the replay.

@@ -356,7 +356,7 @@ test_classes_go_in_their_order(void **state)
 	fixture_flow_create(table, 6, EVICT_CLASS_ESTABLISHED, NOW, NEVER);
 	new_stream(table, 7, NOW, 5);
 	fixture_flow_create(table, 8, EVICT_CLASS_HALF_OPEN, NOW, NEVER);
-	flow_set_evict_class(table, fixture_flow_lookup(table, 2), EVICT_CLASS_CLOSING); /* behind number 5, which was
+	flow_set_evict_class(table, fixture_flow_lookup(table, 2), EVICT_CLASS_CLOSING); /* after number 5, which was
 											  * there before */
 	flow_set_evict_class(table, fixture_flow_lookup(table, 3), EVICT_CLASS_HALF_OPEN); /* changes nothing */
 	for (n = 0; n < 8; n++)
@@ -394,7 +394,7 @@ test_the_active_get_a_second_chance(void **state)
 	fixture_flow_create(table, 4, EVICT_CLASS_ESTABLISHED, later, NEVER);
 	assert_non_null(fixture_flow_lookup(table, 1));
 	assert_null(fixture_flow_lookup(table, 2));
-	/* Number 1 is now behind number 3, which is idle. */
+	/* Number 1 is now after number 3, which is idle. */
 	fixture_flow_create(table, 5, EVICT_CLASS_ESTABLISHED, later, NEVER);
 	assert_null(fixture_flow_lookup(table, 3));
 	assert_int_equal(counters->evicted_idle, 2);

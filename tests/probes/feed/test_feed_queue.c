@@ -140,7 +140,7 @@ test_gap(void **state)
 	assert_int_equal(queue.dropped, 4);
 }
 
-/* A gap with nothing behind it. */
+/* A gap with nothing after it. */
 static void
 test_last_gap(void **state)
 {

@@ -69,7 +69,7 @@ equal("without answer", page.text("no-answer"),
 equal("a slow server", page.text("slow-server"),
       "On 1 connection nothing came from the server for 500 ms or longer after data of the client; the longest time "
       "was 1.300 s, of 198.51.100.2 port 81.")
-equal("a client that thinks is no slow server", page.text("slow-client"),
+equal("a client that thinks is not a slow server", page.text("slow-client"),
       "On 1 connection of 1 s or longer the server needed less than a tenth of the time for its answers: the rest is "
       "handshake, waiting for the client, transfer, or idle.")
 equal("a closed window, of which end", re.sub(",* for at most.*", "", page.text("zero-window")),
@@ -86,16 +86,16 @@ point("a second page is the same", report(cases, *options).html == first.html)
 page = report(made("attempts.py", "attempts.pcap", "0", "1", "3", "7"))
 equal("SYNs that are repeated until the capture ends have no answer", page.text("no-answer").split(":")[0],
       "1 connection attempt had no answer")
-equal("which is no gap of the capture", page.text("capture").split(":")[0], "The capture itself has no gap")
+equal("which is not a gap of the capture", page.text("capture").split(":")[0], "The capture itself has no gap")
 equal("the connection is opening all the time",
       (min(page.data["states"]["opening"]), max(page.data["states"]["open"])), (1, 0))
 page = report(made("attempts.py", "attempts.pcap", "0"))
-equal("a single SYN may have an answer behind the capture", page.text("no-answer"),
+equal("a single SYN may have an answer after the capture", page.text("no-answer"),
       "No connection attempt timed out or was repeated without an answer.")
-equal("and is no gap either", page.verdict["capture"]["weight"], 0)
+equal("and is not a gap either", page.verdict["capture"]["weight"], 0)
 
 page = case("probes")
-equal("probes of a closed window with data are no retransmissions", page.text("retransmissions"),
+equal("probes of a closed window with data are not retransmissions", page.text("retransmissions"),
       "Nothing was sent again.")
 equal("in the ladder neither", [s[8] for s in page.segments() if s[8]], [6, 6, 6, 6])
 page = case("lost")
@@ -200,13 +200,13 @@ for version in "twice", "twice6":
     page = case(version)
     equal(f"{version}: packets that were captured twice", page.text("capture").split(":")[0],
           "About half of the packets are duplicates")
-    equal(f"{version}: which are no retransmissions", page.text("retransmissions"), "Nothing was sent again.")
+    equal(f"{version}: which are not retransmissions", page.text("retransmissions"), "Nothing was sent again.")
     equal(f"{version}: the first sentence", page.data["verdict"][0]["topic"], "capture")
 page = case("twice_midway")
 equal("duplicates, and then a list of gaps", page.text("capture").split("below count them. ")[-1],
       "The capture itself has gaps, which are no fault of the network: 1 connection began before it.")
 page = case("again")
-equal("retransmissions are no duplicates", [page.verdict["capture"]["weight"], page.text("retransmissions")[:26]],
+equal("retransmissions are not duplicates", [page.verdict["capture"]["weight"], page.text("retransmissions")[:26]],
       [0, "1 segment was sent again o"])
 page = case("stamps")
 equal("wrong time stamps are named", page.text("capture"),
@@ -251,7 +251,7 @@ equal("of which the client's ACK is late", page.sentence("handshake"),
       "1 handshake took 250 ms or longer: 1 for want of the ACK of the client; the longest took 400.000 ms, to "
       "198.51.100.2 port 80. [(80, 'packet 5')]")
 page = case("crossed")
-equal("a SYN-ACK behind the handshake counts for nothing", page.sentence("handshake"),
+equal("a SYN-ACK after the handshake counts for nothing", page.sentence("handshake"),
       "1 handshake took 250 ms or longer: 1 for want of the ACK of the client; the longest took 999.000 ms, to "
       "198.51.100.2 port 80. [(80, 'packet 6')]")
 page = case("syn_again")
@@ -273,14 +273,14 @@ equal("a SYN-ACK that is captured twice was sent once", page.text("handshake").s
       "1 handshake took 250 ms or longer: 1 for want of the ACK of the client")
 for version in "twice_server", "twice_server6":
     page = case(version)
-    equal(f"{version}: a copy is no answer", page.sentence("slow-server"),
+    equal(f"{version}: a copy is not an answer", page.sentence("slow-server"),
           "On 1 connection nothing came from the server for 500 ms or longer after data of the client; the longest time "
           "was 800.000 ms, of " + ("2001:db8::2" if version[-1] == "6" else "198.51.100.2") + " port 80. "
           "[(80, 'request in packet 7, answer in packet 11')]")
 page = case("twice_server")
 equal("the ladder has each segment once", len(page.segments()), 14)
 page = case("one_way")
-equal("messages of one direction, and one before the client closes, are none", "open-request" in page.verdict, False)
+equal("messages of one direction, and one before the client closes: not counted", "open-request" in page.verdict, False)
 page = case("hang")
 equal("those that hang until the client closes, or of several segments", page.evidence("open-request"),
       "[(81, 'packet 31'), (80, 'packet 19')]")
@@ -292,7 +292,7 @@ equal("connections that fall silent", page.sentence("silent"),
       "2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for "
       "example, was sent 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, "
       "'packet 12'), (81, 'packet 19')]")
-equal("are no servers that do not answer", page.evidence("open-request"), "[(82, 'packet 20')]")
+equal("are not servers that do not answer", page.evidence("open-request"), "[(82, 'packet 20')]")
 page = case("spurious")
 equal("nor is an end silent that has acknowledged what is sent again",
       ("silent" in page.verdict, page.text("retransmissions").split(": ")[-1]),
@@ -308,7 +308,7 @@ equal("nor by a server that does not take the ACK", page.sentence("half-open"),
       "SYN is one of a flood with wrong addresses), 1 because the server took nothing that followed its SYN-ACK "
       "(its queue of connections is full, because the program does not accept them, or what the client sends does not "
       "reach it); for example to 198.51.100.2 port 80. [(80, 'packet 6'), (84, 'packet 10')]")
-equal("which is no silence", "silent" in page.verdict, False)
+equal("which is not silence", "silent" in page.verdict, False)
 equal("it may send a RST instead", page.text("reset"),
       "1 connection was reset, 0 by the client and 1 by the server: 1 before it was established; for example with "
       "198.51.100.2 port 82.")
@@ -328,7 +328,7 @@ equal("ICMP errors by kind, with their senders", page.text("unreachable"),
       "192.0.2.254 and others), 1 fragment reassembly time exceeded (from 198.51.100.2), 1 host unreachable (from "
       "192.0.2.254), 1 parameter problem (from 192.0.2.254), 2 of other kinds; for example to 7 ports of "
       "198.51.100.2.")
-equal("and what has none", page.text("no-answer").split(":")[0], "1 connection attempt had no answer")
+equal("and what has no answer", page.text("no-answer").split(":")[0], "1 connection attempt had no answer")
 page = case("errors6")
 equal("ICMPv6 errors", page.text("unreachable"),
       "2 connection attempts were answered with ICMP errors: 1 communication administratively prohibited (from "
@@ -393,14 +393,14 @@ equal("of which nothing can be said", page.data["verdict"][0]["text"],
       "There is no packet: nothing was captured, or nothing passes the filter.")
 page = report(real("icmpv6-mld"))
 equal("a capture without connections", [page.outcome[0], *page.values("connections", "details", "frames")], [0, 0, [], 1])
-equal("ICMPv6 behind an option of a router", page.volume(), [["ICMP", 1]])
-equal("TCP and UDP behind options, and a fragment", report(made("extended.py", "extended.pcap")).volume(),
+equal("ICMPv6 after an option of a router", page.volume(), [["ICMP", 1]])
+equal("TCP and UDP after options, and a fragment", report(made("extended.py", "extended.pcap")).volume(),
       [["TCP", 1], ["UDP", 1], ["other IP", 1]])
 equal("a connection of an address with itself counts once",
       [[talker[0], talker[3]] for talker in report(real("null-tcp")).data["talkers"]], [["127.0.0.1", 1], ["::1", 1]])
 page = report(made("many_resets.py", "resets.pcap"))
 senders = [segment[2] for segment in page.data["details"][0]["segments"]]
-equal("a flood of RST is cut behind the segments of its end, and shows its beginning", [senders.count(0), senders.count(1)],
+equal("a flood of RST is cut after the segments of its end, and shows its beginning", [senders.count(0), senders.count(1)],
       [3, 2100])
 page = report(made("reset_cases.py", "resets.pcap"))
 equal("which end has reset, and when", page.text("reset"),
@@ -430,7 +430,7 @@ equal("nothing is loaded from elsewhere", set(re.findall("(?:https?:)?//[a-z][^\
 policy = ("Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-[^ ]*'; style-src 'sha256-[^ ]*'; "
           "base-uri")
 equal("and the policy forbids it", len(re.findall(policy, page.html)), 1)
-# The last character is no UTF-8.
+# The last character is not UTF-8.
 name = f"{directory}/</script>\"'&".replace("/", "_").encode() + b"\351.pcap"
 shutil.copyfile(http, os.path.join(directory.encode(), name))
 page = report(name, cwd=directory)

@@ -17,9 +17,7 @@ unit_tests += \
 	%D%/test_report_records \
 	%D%/test_report_volume
 %C%_test_report_records_SOURCES = %D%/test_report_records.c \
-	tools/report/report_ends.c tools/report/report_ends.h \
-	tools/report/report_records.c tools/report/report_records.h \
-	tools/report/report_texts.c tools/report/report_texts.h
+	tools/report/report_records.c tools/report/report_records.h
 %C%_test_report_volume_SOURCES = %D%/test_report_volume.c tools/report/report_volume.c tools/report/report_volume.h
 
 %D%/report_size.log %D%/report_speed.log: bench/gentrace

@@ -18,6 +18,14 @@
 static struct report_records records;
 
 static int
+setup(void **state)
+{
+	(void)state;
+	records.most = REPORT_RECORDS_MAX;
+	return 0;
+}
+
+static int
 teardown(void **state)
 {
 	(void)state;
@@ -99,7 +107,7 @@ test_texts(void **state)
 	report_texts_free(&texts);
 }
 
-/* The first packet of an event at either end; the trouble of another connection is none. */
+/* The first packet of an event at either end; the trouble of another connection does not count. */
 static void
 test_events(void **state)
 {
@@ -123,14 +131,29 @@ test_events(void **state)
 	assert_int_equal(report_record_event(record, REPORT_RESENT), 7);
 }
 
+/* What is left out is counted, and is not want of memory. */
+static void
+test_most(void **state)
+{
+	struct connrec connection = {.cr_client = "192.0.2.1", .cr_server = "192.0.2.2"};
+
+	(void)state;
+	records.most = 2;
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(report_records_add(&records, &connection) != NULL, i < 2);
+	assert_int_equal(records.count, 2);
+	assert_int_equal(records.left_out, 3);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_teardown(test_name, teardown),
-	    cmocka_unit_test_teardown(test_cut_name, teardown),
+	    cmocka_unit_test_setup_teardown(test_name, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_cut_name, setup, teardown),
 	    cmocka_unit_test(test_texts),
-	    cmocka_unit_test_teardown(test_events, teardown),
+	    cmocka_unit_test_setup_teardown(test_events, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_most, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
