@@ -31,7 +31,6 @@ struct query_context {
 	void *context;
 	unsigned captures; /* replies to "write" in progress */
 	struct record_ring *closed; /* records of connections that have ended; NULL if none are kept */
-	unsigned closed_replies;    /* replies to "closed" in progress */
 };
 
 #endif
