@@ -287,7 +287,7 @@ parser_take_operand(const struct request_parser *parser, char *rest)
 {
 	struct control_request *request = parser->request;
 
-	if (*rest == '\0' && parser->row->operand != OPERAND_CONDITIONS) /* which read the options, too */
+	if (*rest == '\0')
 		return !parser->row->needed || parser_fail_operand(parser);
 	request->operand = rest;
 	switch (parser->row->operand) {

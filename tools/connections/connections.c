@@ -156,7 +156,7 @@ connections_write_request(const struct connections_run *run, char line[CLIENT_RE
 
 /* Takes an object of the reply; returns the name of a member that it lacks. */
 static const char *
-connections_take(void *context, const json_t *object)
+connections_take(void *context, json_t *object)
 {
 	struct connections_run *run = context;
 	const char *note = json_object_size(object) == 1 ? json_read_string(object, "note") : NULL, *missing;
