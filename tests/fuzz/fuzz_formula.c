@@ -66,12 +66,10 @@ take_number(void)
 
 /* -------------------------------------------------------------------------------------------------------- arguments */
 
-const void *
-firing_build_argument(struct firing *firing, unsigned position)
+static const void *
+build_argument(struct firing *firing, unsigned position)
 {
 	must((firing->built >> position & 1) == 0);
-	firing->built |= 1u << position;
-	firing->args[position] = arguments[position];
 	built_on_demand++;
 	return arguments[position];
 }
@@ -117,7 +115,7 @@ end_arguments(void)
 static bool
 evaluate(const struct formula *formula, bool on_demand)
 {
-	struct firing firing = {.probe = probe_id, .built = on_demand ? 0 : 0x3f, .packet = &packet};
+	struct firing firing = {.probe = probe_id, .build = build_argument, .built = on_demand ? 0 : 0x3f, .packet = &packet};
 
 	built_on_demand = 0;
 	for (unsigned i = 0; !on_demand && i < 6; i++)
@@ -192,7 +190,7 @@ check_description(const struct formula *formula)
 	char text[512];
 
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-		struct firing firing = {.probe = probe_id, .packet = &packet};
+		struct firing firing = {.probe = probe_id, .build = build_argument, .packet = &packet};
 
 		formula_describe_match(formula, &firing, text, sizes[i]);
 		if (sizes[i] == 0)
@@ -209,7 +207,7 @@ check_formula(const struct formula *formula)
 {
 	bool result = evaluate(formula, false);
 	struct formula_threshold *threshold;
-	struct firing firing = {.probe = probe_id, .packet = &packet};
+	struct firing firing = {.probe = probe_id, .build = build_argument, .packet = &packet};
 
 	must(evaluate(formula, true) == result);
 	must(built_on_demand <= probe->arg_count);

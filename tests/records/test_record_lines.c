@@ -288,7 +288,8 @@ test_open(void **state)
 	row.record.cr_client_segments = 3;
 	record_columns_measure(table, &row);
 	*record_columns_put_line(table, &row, record_columns_put_titles(table, line)) = '\0';
-	assert_string_equal(line, "client_bytes client_segments rtt_us comm\n          47             1.5     80 a b\n");
+	assert_string_equal(line, "client_bytes client_segments rtt_us comm\n"
+				  "          47             1.5     80 a b\n");
 	record_columns_free(table);
 }
 

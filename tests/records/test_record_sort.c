@@ -43,7 +43,8 @@ make_records(void **state)
 		records[i].record.cr_server_bytes = (unsigned)rand() % 50;
 		records[i].record.cr_answer_max_us = rand() % 20 - 1;
 		records[i].record.cr_vlan = (int)i; /* all are different, and "10" comes before "9" */
-		snprintf(records[i].record.cr_server, sizeof records[i].record.cr_server, "192.0.2.%u", (unsigned)rand() % 250);
+		snprintf(records[i].record.cr_server, sizeof records[i].record.cr_server, "192.0.2.%u",
+			 (unsigned)rand() % 250);
 	}
 	return 0;
 }

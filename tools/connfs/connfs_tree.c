@@ -285,7 +285,8 @@ connfs_print_owner(const union connection_value *values, struct text_buffer *tex
 static void
 connfs_print_status(const union connection_value *values, struct text_buffer *text)
 {
-	static const unsigned texts = 1u << CONNFS_PROTO | 1u << CONNFS_LOCAL | 1u << CONNFS_CLIENT | 1u << CONNFS_SERVER |
+	static const unsigned texts = 1u << CONNFS_PROTO | 1u << CONNFS_LOCAL | 1u << CONNFS_CLIENT |
+				      1u << CONNFS_SERVER |
 				      1u << CONNFS_CLIENT_STATE | 1u << CONNFS_SERVER_STATE;
 	const char *name = CONNFS_FIELDS;
 	char started[32] = "-";

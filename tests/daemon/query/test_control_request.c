@@ -106,7 +106,8 @@ test_connections(void **state)
 	static const char *const bad[] = {"connections --last=x", "connections --last=", "connections --last",
 					  "connections -- a == 1"};
 	struct control_request request;
-	char line[4097] = " connections --closed --last=10m  --fields=client,reason  reason == \"fin\" && server_port == 4";
+	char line[4097] =
+	    " connections --closed --last=10m  --fields=client,reason  reason == \"fin\" && server_port == 4";
 	char why[256];
 
 	(void)state;
