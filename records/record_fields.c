@@ -42,7 +42,7 @@ static const struct {
     {"resent", "client_resent"}, {"answer", "answer_mean_us"}, {"max", "answer_max_us"},
 };
 
-/* The field of which the name is the title of a column, in capital or small letters; NULL: of none. */
+/* The field of which the name is the title of a column, in capital or small letters; NULL: of no field. */
 static const char *
 record_fields_find_title(const char *name, size_t length)
 {

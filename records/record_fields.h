@@ -45,7 +45,7 @@ bool record_order_parse(const char *text, struct record_order *to, char error[RE
 /* Whether the field is a time since the epoch, ns. */
 bool record_field_is_time(const struct field_info *field);
 
-/* The value of a field that is no text, as a number with the order of its values. */
+/* The value of a field that is not text, as a number with the order of its values. */
 uint64_t record_field_rank(const struct field_info *field, const void *record);
 
 /* The name without "cr_". */

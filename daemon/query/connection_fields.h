@@ -16,7 +16,7 @@ struct flow_table;
 struct text_buffer;
 
 struct connection_fields {
-	uint8_t count; /* 0: none are chosen */
+	uint8_t count; /* 0: no fields are chosen */
 	bool owners;   /* a field of the owner is among them */
 	struct {
 		uint8_t kind; /* enum connection_field */

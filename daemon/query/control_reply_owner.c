@@ -33,7 +33,7 @@ enum reply_owner_status {
 
 static const struct {
 	const char *word; /* in JSON */
-	const char *text; /* behind the process, or behind "unknown: " */
+	const char *text; /* after the process, or after "unknown: " */
 } reply_owner_statuses[] = {
     [REPLY_OWNER_PROCESS] = {"process", ""},
     [REPLY_OWNER_LISTENER] = {"listener", ", listens; no process has accepted the connection yet"},

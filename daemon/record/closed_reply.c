@@ -30,7 +30,7 @@ struct closed_reply {
 	bool notes;		  /* of struct closed_request */
 	bool more;		  /* there are more */
 	uint64_t position;	  /* number of the next record */
-	uint64_t end;		  /* number behind the last record: later ones end during the reply */
+	uint64_t end;		  /* number after the last record: later ones end during the reply */
 	uint64_t since;		  /* records that ended before are left out, ns since the epoch */
 	bool overwritten;	  /* a record that ended later is overwritten */
 	bool all_owners;

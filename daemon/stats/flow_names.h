@@ -11,7 +11,7 @@ unsigned flow_reported_endpoint(const struct flow *flow);
 /* "tcp", "udp" or "sctp". */
 const char *flow_protocol_name(const struct flow *flow);
 
-/* State of an endpoint, such as "established"; "-" if it has none. */
+/* State of an endpoint, such as "established"; "-" if it has no state. */
 const char *flow_state_name(const struct flow *flow, unsigned endpoint);
 
 /* Seconds since the first packet. */

@@ -287,7 +287,7 @@ connection_list_find(const struct connection_list *list, uint64_t cid)
 			       : NULL;
 }
 
-/* The number of the counter that a field is, COUNTER_COUNT if it is none. */
+/* The number of the counter that a field is, COUNTER_COUNT if it is not a counter. */
 static size_t
 connection_list_find_counter(const char *title)
 {

@@ -204,8 +204,8 @@ connections_print_interval(const struct connections_run *run, const struct conne
 	return done;
 }
 
-/* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is none;
- * the first list of a netobsd that is back begins an interval. */
+/* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is no
+ * table; the first list of a netobsd that is back begins an interval. */
 static bool
 connections_print_rates(const struct connections_run *run)
 {

@@ -278,7 +278,7 @@ top_set_order(struct top *top, unsigned field, bool reversed)
 	top_sort(top);
 }
 
-/* Sorts by the field that is `steps` behind the present one in top_orders. */
+/* Sorts by the field that is `steps` after the present one in top_orders. */
 static void
 top_change_order(struct top *top, size_t steps)
 {
@@ -484,7 +484,7 @@ top_set_filter(struct top *top, char *const *words, int count)
 	return used < sizeof top->filter;
 }
 
-/* Finds the field to sort by among those that top has; false if it is none. */
+/* Finds the field to sort by among those that top has; false if it is not one of them. */
 static bool
 top_choose_fields(struct top *top, const char *sort)
 {
