@@ -211,17 +211,6 @@ text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
 }
 
 void
-text_add_number(struct text_buffer *text, uint64_t number)
-{
-	char digits[20], *first = digits + sizeof digits;
-
-	do
-		*--first = (char)('0' + number % 10);
-	while ((number /= 10) != 0);
-	text_add_bytes(text, first, (size_t)(digits + sizeof digits - first));
-}
-
-void
 text_add_escaped(struct text_buffer *text, const char *string)
 {
 	char piece[64 * FORMAT_PLAIN_BYTE_MAX + 8];

@@ -213,9 +213,8 @@ struct text_buffer {
 /* Appends the whole text, or nothing if it does not fit. */
 void text_add_format(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Likewise for bytes, and for a decimal number: faster, for replies of many lines. */
+/* Appends the whole, or nothing. */
 void text_add_bytes(struct text_buffer *text, const char *bytes, size_t length);
-void text_add_number(struct text_buffer *text, uint64_t number);
 
 /* Appends for a terminal, like put_plain_text(). */
 void text_add_escaped(struct text_buffer *text, const char *string);

@@ -17,7 +17,7 @@
 #include "formulas/match/filter_text.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
-#include "records/record_fields.h"
+#include "records/record_filter.h"
 
 static void *
 option_field(struct config *config, const struct option_row *row)

@@ -62,7 +62,7 @@ check_name(struct compiler *c, struct node *node)
 {
 	const char *text = c->source.text + node->span.at;
 
-	if (node->position >= 0 || node->byte >= 0 || field_is_known(text, node->span.length))
+	if (node->position >= 0 || node->byte >= 0 || field_is_known(c, text, node->span.length))
 		return check_field(c, node);
 	node->type = VALUE_WORD;
 	return true;
@@ -144,9 +144,9 @@ check_fail_no_words(struct compiler *c, const struct node *field, const struct n
 		return check_fail_word(c, word);
 	snprintf(sibling, sizeof sibling, "%sstr", name);
 	return mistake_report(&c->source, word->span.at, "%s has no words: a number is expected, not %s%s%s%s", name,
-			      check_excerpt(c, word, excerpt), field_is_known(sibling, strlen(sibling)) ? "; " : "",
-			      field_is_known(sibling, strlen(sibling)) ? sibling : "",
-			      field_is_known(sibling, strlen(sibling)) ? " is text" : "");
+			      check_excerpt(c, word, excerpt), field_is_known(c, sibling, strlen(sibling)) ? "; " : "",
+			      field_is_known(c, sibling, strlen(sibling)) ? sibling : "",
+			      field_is_known(c, sibling, strlen(sibling)) ? " is text" : "");
 }
 
 /* Resolves the words of either operand by the other one. */

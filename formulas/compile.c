@@ -105,8 +105,8 @@ definition_select_probes(struct compiler *c, struct span span)
 	if (any)
 		return true;
 	mistake_excerpt(&c->source, span, excerpt);
-	if (field_is_known(text, span.length))
-		return mistake_report(&c->source, span.at, "%s is a field: an expression comes after where", excerpt);
+	if (field_is_known(c, text, span.length))
+		return mistake_report(&c->source, span.at, "%s is a field: an expression stands behind where", excerpt);
 	if (memchr(text, '*', span.length) != NULL || memchr(text, '?', span.length) != NULL)
 		return mistake_report(&c->source, span.at, "no probe matches %s", excerpt);
 	return mistake_report(&c->source, span.at, "no probe is called %s%s", excerpt,
@@ -300,6 +300,12 @@ definition_compile(struct compiler *c, const char *text)
 struct formula *
 formula_compile(const char *text, struct formula_error *error)
 {
+	return formula_compile_rows(text, &manifest_structs[STRUCT_CONNREC], error);
+}
+
+struct formula *
+formula_compile_rows(const char *text, const struct struct_info *row, struct formula_error *error)
+{
 	struct compiler *c = calloc(1, sizeof *c);
 	struct formula *formula = calloc(1, sizeof *formula);
 
@@ -307,6 +313,7 @@ formula_compile(const char *text, struct formula_error *error)
 	if (c != NULL && formula != NULL) {
 		c->formula = formula;
 		c->source.error = error;
+		c->row = row;
 		if (!definition_compile(c, text)) {
 			formula_free(formula);
 			formula = NULL;

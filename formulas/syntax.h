@@ -81,6 +81,7 @@ struct compiler {
 	struct token token; /* the present one */
 	size_t previous_end; /* of the token before `token` */
 	struct formula *formula;
+	const struct struct_info *row; /* args[] of connrec_t have these fields */
 	struct node nodes[NODES_MAX];
 	unsigned node_count;
 	unsigned nesting; /* of parentheses and operators before their operand */
@@ -114,8 +115,11 @@ bool expression_parse_field(struct compiler *c, unsigned *use);
  * with a mistake. */
 bool field_find_use(struct compiler *c, struct span name, int position, unsigned *use);
 
+/* The struct of args[position] of a probe; NULL: a reserved position. */
+const struct struct_info *field_struct(const struct compiler *c, enum probe_id probe, unsigned position);
+
 /* Whether any struct has the field. */
-bool field_is_known(const char *name, size_t length);
+bool field_is_known(const struct compiler *c, const char *name, size_t length);
 
 /* The use of args[position] as a whole. */
 bool field_find_argument(struct compiler *c, struct span at, int position, unsigned *use);

@@ -120,8 +120,8 @@ metrics_choose_path(const struct metrics *metrics, struct metrics_job *job, cons
 		job->error = HTTP_ERROR("404 Not Found");
 	else if (!metrics_trusts(metrics, job->path, host))
 		job->error = job->head ? HTTP_ERROR("403 Forbidden") : HTTP_FORBIDDEN;
-	else if (job->path == LIVE_CONNECTIONS_PATH)
-		live_connections_begin(&job->live, metrics->query);
+	else if (job->path == LIVE_CONNECTIONS_PATH && !live_connections_begin(&job->live, metrics->query))
+		job->error = HTTP_ERROR("503 Service Unavailable");
 }
 
 /* "GET /metrics HTTP/1.1" */
@@ -181,6 +181,15 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 	return SERVER_NEXT_END;
 }
 
+static void
+metrics_release_job(void *context, void *memory)
+{
+	struct metrics_job *job = memory;
+
+	(void)context;
+	live_connections_end(&job->live);
+}
+
 static const char *
 metrics_error_reply(enum server_error error)
 {
@@ -193,6 +202,7 @@ static const struct server_ops metrics_server_ops = {.name = "metrics",
 						     .request_length = metrics_request_length,
 						     .handle_request = metrics_handle_request,
 						     .write_reply = metrics_write_reply,
+						     .release_job = metrics_release_job,
 						     .error_reply = metrics_error_reply};
 
 /* ------------------------------------------------------------------------------------------------------ the address */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/feeds.h"
 #include "daemon/query/server.h"
@@ -111,10 +110,7 @@ control_begin_reply(const struct control *control, struct control_job *job)
 		control_reply_begin_frames(&job->reply, job->error, sizeof job->error);
 		break;
 	case REQUEST_CONNECTIONS:
-		connection_filter_begin(&job->reply, job->error, sizeof job->error);
-		break;
-	case REQUEST_CLOSED:
-		control_reply_begin_closed(&job->reply, job->error, sizeof job->error);
+		control_reply_begin_connections(&job->reply, job->error, sizeof job->error);
 		break;
 	default:
 		break;
@@ -147,8 +143,7 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		snprintf(job->error, sizeof job->error, "only root and the user that netobsd runs as may %s", what);
 	else
 		control_begin_reply(control, job);
-	job->reply.request.operand = job->reply.request.expression = NULL;
-	job->reply.request.fields = job->reply.request.sort = NULL;
+	job->reply.request.operand = job->reply.request.fields = NULL;
 }
 
 static enum server_next
@@ -187,8 +182,7 @@ control_release_job(void *context, void *memory)
 	if (job->feed != NULL)
 		feeds_end(control->feeds, job->feed);
 	control_reply_end_frames(&job->reply);
-	control_reply_end_closed(&job->reply);
-	connection_filter_end(&job->reply);
+	control_reply_end_connections(&job->reply);
 }
 
 static const char *

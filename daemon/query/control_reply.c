@@ -8,15 +8,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/record/closed_reply.h"
 #include "daemon/stats/counters.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"
-
-/* Most replies about ended connections at the same time, which limits their memory. */
-#define CLOSED_REPLIES_MAX 8u
 
 /* ----------------------------------------------------------------------------------------------------------- status */
 
@@ -370,51 +366,6 @@ reply_sites(const struct query_context *query, struct text_buffer *text)
 	workers_resume(query->workers);
 }
 
-/* ----------------------------------------------------------------------------------------------- ended connections */
-
-bool
-control_reply_begin_closed(struct control_reply *reply, char *error, size_t size)
-{
-	struct query_context *query = reply->query;
-	const struct control_request *from = &reply->request;
-	struct closed_request request = {.last_ns = from->last_ns,
-					 .fields = from->fields,
-					 .expression = from->expression,
-					 .sort = from->sort,
-					 .limit = (uint32_t)from->limit,
-					 .json = from->json,
-					 .notes = from->notes,
-					 .all_owners = reply->all_owners,
-					 .uid = reply->uid};
-
-	if (query->closed == NULL)
-		snprintf(error, size,
-			 "netobsd keeps no connections that have ended: start it with --closed-connections=NUMBER");
-	else if (query->closed_replies == CLOSED_REPLIES_MAX)
-		snprintf(error, size, "%u other replies about ended connections are in progress", CLOSED_REPLIES_MAX);
-	else
-		reply->closed = closed_reply_new(query->closed, &request, error, size);
-	query->closed_replies += reply->closed != NULL;
-	return reply->closed != NULL;
-}
-
-static void
-control_reply_write_closed(struct control_reply *reply, struct text_buffer *text)
-{
-	if (!reply->begun)
-		text_add_format(text, "ok\n");
-	reply->begun = true;
-	reply->done = !closed_reply_write(reply->closed, text);
-}
-
-void
-control_reply_end_closed(struct control_reply *reply)
-{
-	reply->query->closed_replies -= reply->closed != NULL;
-	closed_reply_free(reply->closed);
-	reply->closed = NULL;
-}
-
 /* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
@@ -480,12 +431,10 @@ control_reply_fail(const char *error, struct text_buffer *text)
 void
 control_reply_write(struct control_reply *reply, struct text_buffer *text)
 {
-	if (reply->request.command == REQUEST_CONNECTIONS || reply->request.command == REQUEST_CONNECTION)
-		control_reply_write_flows(reply, text);
+	if (reply->request.command == REQUEST_CONNECTIONS)
+		control_reply_write_connections(reply, text);
 	else if (reply->request.command == REQUEST_FORMULAS || reply->request.command == REQUEST_DEFINE)
 		reply_write_formulas(reply, text);
-	else if (reply->request.command == REQUEST_CLOSED)
-		control_reply_write_closed(reply, text);
 	else if (reply->request.command == REQUEST_WRITE)
 		control_reply_write_frames(reply, text);
 	else

@@ -6,7 +6,5 @@ libdaemon_a_SOURCES += \
 	%D%/build_id.h \
 	%D%/counters.c \
 	%D%/counters.h \
-	%D%/flow_names.c \
-	%D%/flow_names.h \
 	%D%/stats.c \
 	%D%/stats.h

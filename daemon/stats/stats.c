@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/stats/flow_names.h"
 #include "flow/record/flow_record.h"
 #include "flow/sctp/sctp.h"
 #include "observe/app_layer.h"
@@ -256,10 +255,21 @@ stats_visit_interfaces(struct workers *workers, input_visitor *visit, void *cont
 /* Connections counted per call: about a millisecond of work. */
 #define FLOWS_PER_STEP 16384u
 
+/* The endpoint that is counted: the local one, else the one that sent the first packet. */
+static unsigned
+state_counted_endpoint(const struct flow *flow)
+{
+	unsigned local = flow->local & 3u;
+
+	if (local == 1 || local == 2)
+		return local - 1;
+	return flow->first_sender;
+}
+
 static void
 state_counts_add(struct state_counts *counts, const struct flow *flow)
 {
-	unsigned endpoint = flow_reported_endpoint(flow);
+	unsigned endpoint = state_counted_endpoint(flow);
 
 	if (flow->kind == FLOW_UDP) {
 		counts->udp++;

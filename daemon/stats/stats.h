@@ -51,7 +51,7 @@ void stats_open_memory(void);
 uint64_t stats_resident_memory(void);
 
 struct state_counts {
-	uint64_t tcp[TCP_STATE_COUNT]; /* by the state of the endpoint reported as local (flow_names.h) */
+	uint64_t tcp[TCP_STATE_COUNT]; /* by the state of the local endpoint, else of the first sender */
 	uint64_t sctp[SCTP_STATE_COUNT];
 	uint64_t udp;
 	uint64_t sctp_seen; /* not 0 once an association was counted */

@@ -202,6 +202,9 @@ void flow_record_from_now(const struct flow *flow, struct flow_record *record);
 /* Number of the client's endpoint, and how it is known, whether or not records are kept. */
 unsigned flow_find_client(const struct flow_table *table, const struct flow *flow, enum record_role *role);
 
+/* Why the connection has ended, as its record says; RECORD_OPEN if it has not. */
+enum record_reason flow_record_reason(const struct flow *flow, const struct flow_record *record);
+
 /* Whether the connection has ended, whether or not records are kept. */
 bool flow_has_ended(const struct flow_table *table, const struct flow *flow);
 

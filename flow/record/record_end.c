@@ -290,6 +290,12 @@ flow_table_keeps_records(const struct flow_table *table)
 	return table->records.entries != NULL;
 }
 
+enum record_reason
+flow_record_reason(const struct flow *flow, const struct flow_record *record)
+{
+	return record_flow_is_closed(flow, record) ? record_refine_reason(flow, record, RECORD_FIN) : RECORD_OPEN;
+}
+
 /* An SCTP association without a record is assumed to have been one: both of its ends are closed. */
 bool
 flow_has_ended(const struct flow_table *table, const struct flow *flow)

@@ -48,5 +48,5 @@ make_traffic() {
 
 observed() {
 	get /metrics | grep -q 'connections_by_state{proto="tcp",state="time-wait"} 2' &&
-		get /connections | grep -q '"state":"close-wait"'
+		get /connections | grep -q '_state":"close-wait"'
 }

@@ -114,13 +114,17 @@ is "netobsctl: every option" "$(ctl -- - | tr ' ' '\n' | sort | tr '\n' ' ')" "$
 is "netobsctl: a command after options" "$(ctl -s socket stat)" "status"
 is "netobsctl: a socket after an equals sign" "$(ctl --socket = "$top/READM")" "$top/README.md"
 is "netobsctl: a command after a socket and an equals sign" "$(ctl --socket = socket stat)" "status"
-is "netobsctl: a state after an equals sign" "$(ctl connections state = est)" "established"
-is "netobsctl: conditions" "$(ctl connections po)" "port"
-is "netobsctl: protocols" "$(ctl connections proto '')" "tcp udp sctp"
-is "netobsctl: states" "$(ctl connections state est)" "established"
+is "netobsctl: a field of an expression" "$(ctl connections client_st)" "client_state"
+is "netobsctl: a field to sort by, behind an equals sign" "$(ctl top --sort = client_srt)" "client_srtt_us"
+is "netobsctl: several fields" "$(ctl connections --fields client,server_po)" "client,server_port"
+# shellcheck disable=SC2016
+is "netobsctl: every field" "$(ctl connections -o '' | tr ' ' '\n' | sort | paste -s -d ' ')" "$("$netobsd" --check-config -r - --records \
+	--records-fields="$(ctl connections -o '' | tr ' ' ',')" && ctl connections -o '' | tr ' ' '\n' | sort -u | paste -s -d ' ')"
+is "netobsctl: those of the record are among them" "$("$netobsd" --list-probes | sed -n '/^ *connrec_t:/,/^$/s/^ *cr_\([a-z_]*\) .*/\1/p' |
+	sort -u | tr '\n' ' ')" "$("$netobsd" --list-probes | sed -n '/^ *connrec_t:/,/^$/s/^ *cr_\([a-z_]*\) .*/\1/p' | sort -u |
+	grep -xF "$(ctl connections -o '' | tr ' ' '\n')" | tr '\n' ' ')"
 sed -n 's/^	--debug | --debug=) words=(-W .\(.*\).) ;;/\1/p' "$conf/netobs.bash-completion" >"$tmp/topics"
 is "netobsctl: every topic" "$(ctl debug '' | tr ' ' '\n' | grep -v '^-' | tr '\n' ' ')" "$(cat "$tmp/topics") "
-grep -oh '"state-[a-z0-9-]*"' "$top/flow/tcp/tcp_dispatch.c" "$top"/flow/sctp/*.c | tr -d '"' | sed 's/^state-//' | sort -u >"$tmp/states"
 is "netobsctl: several topics" "$(ctl debug live,ow)" "live,owner"
 cat >"$tmp/netobsctl" <<-'EOF'
 	#!/bin/sh
@@ -138,6 +142,5 @@ is "netobsctl: a formula to write on" "$(formulas -s /s write --on sl)" "slow-ha
 is "netobsctl: options of a command" "$(formulas write --max-)" "--max-size --max-files --max-rate"
 is "netobsctl: a format" "$(ctl write --format = pcapn)" "pcapng"
 is "netobsctl: no formulas without netobsd" "$(formulas -s /other undefine w)" ""
-is "netobsctl: every state" "$(ctl connections state '' | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/states")"
 
 tap_done

@@ -194,9 +194,9 @@ complains() {
 
 complains "a misspelt name" "no script is called cons (did you mean conns?)" cons "$home"
 complains "a file that does not exist" "cannot read nonsense.pcap" conns nonsense.pcap
-complains "a file without extension that does not exist" "cannot read nonsense; if it is an expression, give a capture" \
+complains "a file without extension that does not exist" "cannot read nonsense; if it is an expression, it has an operator" \
 	conns nonsense
-complains "a file with other characters that does not exist" "cannot read no such (file; if it is an expression, give a capture" \
+complains "a file with other characters that does not exist" "cannot read no such (file; if it is an expression, it has an operator" \
 	conns 'no such (file'
 complains "a path with other characters that does not exist" "cannot read ./no such (file" conns './no such (file'
 
@@ -233,11 +233,11 @@ complains "an invalid process id" "PID is a number, not nonsense" conns -p nonse
 complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
 complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305
 complains "a capture without conns" "for a capture: netobs conns $home" "$home"
-complains "a misspelt field to sort by" "netobs: --sort server_byts: records have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
-complains "a misspelt field to show" "netobs: -o clint,server: records have no field clint (did you mean client?)" conns "$home" -o clint,server
+complains "a misspelt field to sort by" "netobs: --sort server_byts: connections have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
+complains "a misspelt field to show" "netobs: -o clint,server: connections have no field clint (did you mean client?)" conns "$home" -o clint,server
 complains "a misspelt field of an expression" "column 1: no field is called sever_port (did you mean server_port?)" \
 	conns "$home" 'sever_port == 80'
-complains "a title of a column" "netobs: --sort RECVD: records have no field RECVD (did you mean server_bytes?)" \
+complains "a title of a column" "netobs: --sort RECVD: connections have no field RECVD (did you mean server_bytes?)" \
 	conns "$home" --sort RECVD
 complains "which is shown" "netobs: sever_port == 80: column 1" conns "$home" sever_port == 80
 complains "no number" "netobs: --limit many: expected a whole number" conns "$home" --limit many
@@ -247,7 +247,7 @@ complains "--sort without a field" "--sort needs a value" conns "$home" --sort
 complains "a script has no --sort" "--sort, --limit and --json are options of netobs conns" tcpsnoop "$home" --sort start
 complains "a script has no -o FIELD" "-o takes an option of netobsd with its dashes" tcpsnoop "$home" -o start
 complains "conns has no tracer" "conns needs no tracer" conns "$home" -t bpftrace
-complains "open connections are not sorted" "the running netobsd lists its open connections only as a whole" conns --sort start
+complains "a filter without a capture" "-f is for a capture" conns -f "port 80"
 is "--help conns" "$("$netobs" --help conns | sed q)" \
 	"conns [EXPRESSION] - which connections are there, and how did they end?"
 for field in $("$netobs" --help conns | tr '\n' ' ' | sed 's/.*fields of the columns are \(.*\)[.] netobsd --list.*/\1/' |

@@ -127,7 +127,7 @@ def service(out, name, netobsctl, *command):
     def ended():
         listing = subprocess.run([netobsctl, "--socket", out + "/control", "connections", "--json"],
                                  stdout=subprocess.PIPE, universal_newlines=True, check=False).stdout
-        return listing.count('"time-wait"') + listing.count('"closed"') >= 400
+        return listing.count('_state":"time-wait"') + listing.count('_state":"closed"') >= 400
 
     def has_ended():
         return netobs.poll() is not None

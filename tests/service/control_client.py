@@ -165,7 +165,7 @@ def stall_http(address, port, count):
 def slow(path):
     with unix(path) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.sendall(b"connections --json\n")
+        connection.sendall(b"connections\n")
         print("ready", flush=True)
         # The disconnection is noticed without reading.
         hung_up = select.poll()

@@ -30,7 +30,7 @@ ended() {
 
 # held SOURCE: whether a connection from this port is established; sets $cid
 held() {
-	cid=$(ctl connections -o cid -P port "$1" state=established)
+	cid=$(ctl connections -o cid -P "server_port == $1 && client_state == \"established\"")
 	[ -n "$cid" ]
 }
 

@@ -124,7 +124,7 @@ connfs_stat(const struct connfs_node *node, struct stat *attributes)
 		row = connfs_find(node->cid);
 		if (row == NULL)
 			return ENOENT;
-		connfs_set_times(attributes, strtoull(row->values[CONNFS_START], NULL, 10));
+		connfs_set_times(attributes, row->values[CONNFS_START].number);
 	}
 	if (node->kind == CONNFS_FILE)
 		attributes->st_size = (off_t)connfs_file_text(node->number, row->values, text);
@@ -395,7 +395,7 @@ connfs_add_values(fuse_req_t request, struct connfs_handle *handle, enum connfs_
 {
 	uint64_t seen = connection_list_now(); /* each value is listed once */
 	struct connfs_node node = {.kind = CONNFS_VALUE};
-	const char *found[2];
+	char found[2][CONNFS_VALUE_SIZE];
 
 	connfs_values_trim();
 	for (size_t i = 0; i < connfs_list.count; i++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connfs/connfs_tree.h"
 
-#include <limits.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/text.h"
 
 /* Most values of one list, and the number of values above which those of earlier lists are dropped. */
 #define VALUES_MAX  1000000u
@@ -73,32 +74,34 @@ connfs_group_name(enum connfs_group group)
 	return group_names[group];
 }
 
-/* Whether a value names a directory; "-" is that of a connection without one. */
 static bool
 connfs_value_is_name(const char *value)
 {
-	size_t length = strlen(value);
-
-	return length > 0 && length <= NAME_MAX && strchr(value, '/') == NULL && strcmp(value, "-") != 0 &&
-	       strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
+	return *value != '\0' && strchr(value, '/') == NULL && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
 }
 
 unsigned
-connfs_group_values(enum connfs_group group, const char *const *values, const char *found[2])
+connfs_group_values(enum connfs_group group, const union connection_value *values, char found[2][CONNFS_VALUE_SIZE])
 {
 	static const enum connfs_field fields[CONNFS_GROUPS][2] = {
 	    [CONNFS_BY_PID] = {CONNFS_PID, CONNFS_PID},
-	    [CONNFS_BY_PORT] = {CONNFS_LPORT, CONNFS_RPORT},
-	    [CONNFS_BY_STATE] = {CONNFS_STATE, CONNFS_PEERSTATE},
-	    [CONNFS_BY_HOST] = {CONNFS_LADDR, CONNFS_RADDR},
+	    [CONNFS_BY_PORT] = {CONNFS_CLIENT_PORT, CONNFS_SERVER_PORT},
+	    [CONNFS_BY_STATE] = {CONNFS_CLIENT_STATE, CONNFS_SERVER_STATE},
+	    [CONNFS_BY_HOST] = {CONNFS_CLIENT, CONNFS_SERVER},
 	};
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const char *value = values[fields[group][i]];
+		const union connection_value *value = &values[fields[group][i]];
 
-		if (connfs_value_is_name(value) && (count == 0 || strcmp(found[0], value) != 0))
-			found[count++] = value;
+		if (group == CONNFS_BY_STATE || group == CONNFS_BY_HOST)
+			snprintf(found[count], CONNFS_VALUE_SIZE, "%s", value->text);
+		else if ((int64_t)value->number >= 0)
+			snprintf(found[count], CONNFS_VALUE_SIZE, "%llu", (unsigned long long)value->number);
+		else
+			continue;
+		if (connfs_value_is_name(found[count]) && (count == 0 || strcmp(found[0], found[1]) != 0))
+			count++;
 	}
 	return count;
 }
@@ -212,78 +215,104 @@ connfs_value_text(uint32_t number, enum connfs_group *group)
 
 /* ----------------------------------------------------------------------------------------------- the bytes of files */
 
-static size_t
-connfs_print_end(const char *address, const char *port, char text[CONNFS_TEXT_MAX])
+/* A text, "-" if there is none. */
+static const char *
+connfs_known(const union connection_value *value)
 {
-	return (size_t)snprintf(text, CONNFS_TEXT_MAX, strchr(address, ':') != NULL ? "[%s]:%s\n" : "%s:%s\n", address,
-				port);
+	return value->text[0] != '\0' ? value->text : "-";
 }
 
-static size_t
-connfs_print_local(const char *const *values, char text[CONNFS_TEXT_MAX])
+static void
+connfs_print_client(const union connection_value *values, struct text_buffer *text)
 {
-	return connfs_print_end(values[CONNFS_LADDR], values[CONNFS_LPORT], text);
+	const char *address = values[CONNFS_CLIENT].text;
+
+	text_add_format(text, strchr(address, ':') != NULL ? "[%s]:%u\n" : "%s:%u\n", address,
+			(unsigned)values[CONNFS_CLIENT_PORT].number);
 }
 
-static size_t
-connfs_print_remote(const char *const *values, char text[CONNFS_TEXT_MAX])
+static void
+connfs_print_server(const union connection_value *values, struct text_buffer *text)
 {
-	return connfs_print_end(values[CONNFS_RADDR], values[CONNFS_RPORT], text);
+	connfs_print_client(values + (CONNFS_SERVER - CONNFS_CLIENT), text);
 }
 
-static size_t
-connfs_print_state(const char *const *values, char text[CONNFS_TEXT_MAX])
+static void
+connfs_print_state(const union connection_value *values, struct text_buffer *text)
 {
-	return (size_t)snprintf(text, CONNFS_TEXT_MAX, "%s %s\n", values[CONNFS_STATE], values[CONNFS_PEERSTATE]);
+	text_add_format(text, "%s %s\n", connfs_known(&values[CONNFS_CLIENT_STATE]),
+			connfs_known(&values[CONNFS_SERVER_STATE]));
 }
 
-static size_t
-connfs_print_rtt(const char *const *values, char text[CONNFS_TEXT_MAX])
+/* A number that is not 0 or negative; "-" is one that is unknown. */
+static void
+connfs_print_number(struct text_buffer *text, const char *before, uint64_t number, bool known)
 {
-	return (size_t)snprintf(text, CONNFS_TEXT_MAX, "%s\n", values[CONNFS_RTT]);
+	text_add_format(text, "%s", before);
+	if (known)
+		text_add_format(text, "%llu\n", (unsigned long long)number);
+	else
+		text_add_format(text, "-\n");
 }
 
-static size_t
-connfs_print_bytes(const char *const *values, char text[CONNFS_TEXT_MAX])
+static void
+connfs_print_rtt(const union connection_value *values, struct text_buffer *text)
 {
-	return (size_t)snprintf(text, CONNFS_TEXT_MAX, "in %s\nout %s\n", values[CONNFS_INBYTES],
-				values[CONNFS_OUTBYTES]);
+	connfs_print_number(text, "", values[CONNFS_RTT].number, values[CONNFS_RTT].number != 0);
 }
 
-static size_t
-connfs_print_owner(const char *const *values, char text[CONNFS_TEXT_MAX])
+static void
+connfs_print_bytes(const union connection_value *values, struct text_buffer *text)
 {
-	return (size_t)snprintf(text, CONNFS_TEXT_MAX, "pid %s\ncomm %s\nuid %s\n", values[CONNFS_PID],
-				values[CONNFS_COMM], values[CONNFS_UID]);
+	text_add_format(text, "client %llu\nserver %llu\n", (unsigned long long)values[CONNFS_CLIENT_BYTES].number,
+			(unsigned long long)values[CONNFS_SERVER_BYTES].number);
 }
 
-static size_t
-connfs_print_status(const char *const *values, char text[CONNFS_TEXT_MAX])
+static void
+connfs_print_owner(const union connection_value *values, struct text_buffer *text)
 {
-	time_t start = (time_t)(strtoull(values[CONNFS_START], NULL, 10) / 1000000000);
+	int64_t pid = (int64_t)values[CONNFS_PID].number;
+	bool client = (int64_t)values[CONNFS_CLIENT_PID].number == pid;
+	int64_t uid = (int64_t)values[client ? CONNFS_CLIENT_UID : CONNFS_SERVER_UID].number;
+
+	connfs_print_number(text, "pid ", (uint64_t)pid, pid >= 0);
+	text_add_format(text, "comm ");
+	text_add_escaped(text, connfs_known(&values[CONNFS_COMM]));
+	connfs_print_number(text, "\nuid ", (uint64_t)uid, uid >= 0);
+}
+
+/* A line for each field: its name and its value. */
+static void
+connfs_print_status(const union connection_value *values, struct text_buffer *text)
+{
+	static const unsigned texts = 1u << CONNFS_PROTO | 1u << CONNFS_LOCAL | 1u << CONNFS_CLIENT | 1u << CONNFS_SERVER |
+				      1u << CONNFS_CLIENT_STATE | 1u << CONNFS_SERVER_STATE;
+	const char *name = CONNFS_FIELDS;
 	char started[32] = "-";
 	struct tm utc;
 
-	if (gmtime_r(&start, &utc) != NULL)
-		strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
-	return (size_t)snprintf(text, CONNFS_TEXT_MAX,
-				"cid %s\nproto %s\nstate %s\npeerstate %s\nladdr %s\nlport %s\nraddr %s\nrport %s\n"
-				"start %s\ninbytes %s\noutbytes %s\ninsegs %s\noutsegs %s\nretranssegs %s\nrtt %s\n"
-				"rto %s\nmss %s\npid %s\ncomm %s\nuid %s\n",
-				values[CONNFS_CID], values[CONNFS_PROTO], values[CONNFS_STATE],
-				values[CONNFS_PEERSTATE], values[CONNFS_LADDR], values[CONNFS_LPORT],
-				values[CONNFS_RADDR], values[CONNFS_RPORT], started, values[CONNFS_INBYTES],
-				values[CONNFS_OUTBYTES], values[CONNFS_INSEGS], values[CONNFS_OUTSEGS],
-				values[CONNFS_RETRANSSEGS], values[CONNFS_RTT], values[CONNFS_RTO], values[CONNFS_MSS],
-				values[CONNFS_PID], values[CONNFS_COMM], values[CONNFS_UID]);
+	for (unsigned i = 0; i < CONNFS_PID; i++, name += strcspn(name, ",") + 1) {
+		time_t start = (time_t)(values[i].number / 1000000000);
+
+		text_add_format(text, "%.*s ", (int)strcspn(name, ","), name);
+		if (i == CONNFS_START && gmtime_r(&start, &utc) != NULL)
+			strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+		if (i == CONNFS_START)
+			text_add_format(text, "%s\n", started);
+		else if ((texts >> i & 1) != 0)
+			text_add_format(text, "%s\n", connfs_known(&values[i]));
+		else
+			connfs_print_number(text, "", values[i].number, i != CONNFS_RTT || values[i].number != 0);
+	}
+	connfs_print_owner(values, text);
 }
 
 static const struct {
 	const char *name;
-	size_t (*print)(const char *const *values, char text[CONNFS_TEXT_MAX]); /* NULL: no text */
+	void (*print)(const union connection_value *values, struct text_buffer *text); /* NULL: no text */
 } connfs_files[CONNFS_FILES] = {
-    {"status", connfs_print_status}, {"local", connfs_print_local},
-    {"remote", connfs_print_remote}, {"state", connfs_print_state},
+    {"status", connfs_print_status}, {"client", connfs_print_client},
+    {"server", connfs_print_server}, {"state", connfs_print_state},
     {"rtt", connfs_print_rtt},	     {"bytes", connfs_print_bytes},
     {"owner", connfs_print_owner},   {"history", NULL},
     {"capture.pcapng", NULL},
@@ -302,9 +331,11 @@ connfs_file_has_owner(unsigned file)
 }
 
 size_t
-connfs_file_text(unsigned file, const char *const *values, char text[CONNFS_TEXT_MAX])
+connfs_file_text(unsigned file, const union connection_value *values, char text[CONNFS_TEXT_MAX])
 {
-	size_t length = connfs_files[file].print != NULL ? connfs_files[file].print(values, text) : 0;
+	struct text_buffer buffer = {.bytes = text, .size = CONNFS_TEXT_MAX};
 
-	return length < CONNFS_TEXT_MAX ? length : CONNFS_TEXT_MAX - 1;
+	if (connfs_files[file].print != NULL)
+		connfs_files[file].print(values, &buffer);
+	return buffer.used;
 }

@@ -10,12 +10,15 @@
 
 #include <cmocka.h>
 
-#include "daemon/record/closed_reply.h"
+#include "daemon/query/control_reply.h"
+#include "records/record_ring.h"
 
 /* More than one part of a reply examines. */
 #define CAPACITY 1000u
 
+static struct query_context query;
 static struct record_ring *ring;
+static struct control_reply reply;
 static uint64_t taken;
 static char bytes[1 << 20];
 
@@ -48,32 +51,34 @@ end_connections(unsigned count)
 	}
 }
 
-static struct closed_reply *
-begin(struct closed_request request)
+static void
+begin(uint64_t limit)
 {
-	struct closed_reply *reply;
 	char error[256] = "";
 
-	request.fields = "client_bytes";
-	request.all_owners = true;
-	reply = closed_reply_new(ring, &request, error, sizeof error);
+	query.closed = ring;
+	reply = (struct control_reply){.query = &query, .all_owners = true, .begun = true};
+	reply.request.command = REQUEST_CONNECTIONS;
+	reply.request.closed = true;
+	reply.request.limit = limit;
+	reply.request.fields = "client_bytes";
+	assert_true(control_reply_begin_connections(&reply, error, sizeof error));
 	assert_string_equal(error, "");
-	assert_non_null(reply);
-	return reply;
 }
 
 /* The first part of the reply, then `between` connections end, then the other parts; returns all lines. */
 static const char *
-write_parts(struct closed_reply *reply, unsigned between)
+write_parts(unsigned between)
 {
 	struct text_buffer text = {.bytes = bytes, .size = sizeof bytes - 1};
 
-	assert_true(closed_reply_write(reply, &text));
-	end_connections(between);
-	while (closed_reply_write(reply, &text))
+	control_reply_write_connections(&reply, &text);
+	while (!reply.done) {
 		end_connections(between);
+		control_reply_write_connections(&reply, &text);
+	}
 	bytes[text.used] = '\0';
-	closed_reply_free(reply);
+	control_reply_end_connections(&reply);
 	return bytes;
 }
 
@@ -95,7 +100,8 @@ test_later_ones_are_left_out(void **state)
 
 	(void)state;
 	end_connections(CAPACITY - 400);
-	text = write_parts(begin((struct closed_request){.json = true}), 400);
+	begin(0);
+	text = write_parts(400);
 	assert_int_equal(lines(text), CAPACITY - 400);
 	assert_non_null(strstr(text, "{\"cr_client_bytes\":600}\n"));
 	assert_null(strstr(text, "{\"cr_client_bytes\":601}\n"));
@@ -108,9 +114,10 @@ test_overwritten_meanwhile(void **state)
 
 	(void)state;
 	end_connections(CAPACITY);
-	text = write_parts(begin((struct closed_request){.limit = 0}), 900);
-	assert_int_equal(lines(text), 1 + 512 + 100 + 1);
-	assert_non_null(strstr(text, "\nearlier ones are overwritten: "));
+	begin(0);
+	text = write_parts(900);
+	assert_int_equal(lines(text), 512 + 100 + 1);
+	assert_non_null(strstr(text, "\n{\"note\":\"earlier ones are overwritten: "));
 }
 
 static void
@@ -120,8 +127,9 @@ test_all_overwritten_meanwhile(void **state)
 
 	(void)state;
 	end_connections(CAPACITY);
-	text = write_parts(begin((struct closed_request){.json = true}), 5000);
-	assert_int_equal(lines(text), 512);
+	begin(0);
+	text = write_parts(5000);
+	assert_int_equal(lines(text), 512 + 1);
 	assert_null(strstr(text, "{\"cr_client_bytes\":5001}\n"));
 }
 
@@ -132,42 +140,22 @@ test_read_ones_may_be_overwritten(void **state)
 
 	(void)state;
 	end_connections(CAPACITY);
-	text = write_parts(begin((struct closed_request){.limit = 0}), 500);
-	assert_int_equal(lines(text), 1 + CAPACITY);
+	begin(0);
+	text = write_parts(500);
+	assert_int_equal(lines(text), CAPACITY);
 	assert_null(strstr(text, "overwritten"));
 }
 
-/* Of more records than are sorted the first ones of the order are listed: the memory of the sort is enough for them. */
+/* A limit ends the reply. */
 static void
-test_most_are_sorted(void **state)
+test_limit(void **state)
 {
-	const char *text;
-	char last[64];
-
 	(void)state;
-	record_ring_free(ring);
-	ring = record_ring_new(4 * CLOSED_SORT_MAX);
-	assert_non_null(ring);
-	end_connections(4 * CLOSED_SORT_MAX);
-	text = write_parts(begin((struct closed_request){.sort = "-client_bytes"}), 0);
-	assert_int_equal(lines(text), 1 + CLOSED_SORT_MAX + 1);
-	snprintf(last, sizeof last, " %u\nthere are more: with --sort at most 5000 are printed\n", CLOSED_SORT_MAX);
-	assert_non_null(strstr(text, last));
-	text = write_parts(begin((struct closed_request){.sort = "-client_bytes", .json = true, .notes = true}), 0);
-	assert_int_equal(lines(text), CLOSED_SORT_MAX + 1);
-	assert_non_null(strstr(text, "}\n{\"note\":\"there are more: with --sort at most 5000 are printed\"}\n"));
-	text = write_parts(begin((struct closed_request){.sort = "-client_bytes", .json = true}), 0);
-	assert_int_equal(lines(text), CLOSED_SORT_MAX);
-	text = write_parts(begin((struct closed_request){.sort = "client_bytes", .limit = 1, .json = true}), 0);
-	snprintf(last, sizeof last, "{\"cr_client_bytes\":%u}\n", 4 * CLOSED_SORT_MAX);
-	assert_string_equal(text, last);
-	text = write_parts(
-	    begin((struct closed_request){.sort = "client_bytes", .limit = 1, .json = true, .notes = true}), 0);
-	assert_string_equal(text, last);
-	end_connections(1);
-	text = write_parts(begin((struct closed_request){.json = true, .notes = true}), 0);
-	assert_non_null(strstr(text, "}\n{\"note\":\"earlier ones are overwritten: netobsd keeps 20000, see "
-				     "--closed-connections\"}\n"));
+	end_connections(CAPACITY + 1);
+	begin(2);
+	assert_string_equal(write_parts(1), "{\"cr_client_bytes\":2}\n{\"cr_client_bytes\":3}\n"
+					    "{\"note\":\"earlier ones are overwritten: netobsd keeps 1000, see "
+					    "--closed-connections\"}\n");
 }
 
 int
@@ -178,7 +166,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_overwritten_meanwhile, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_all_overwritten_meanwhile, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_read_ones_may_be_overwritten, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(test_most_are_sorted, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
