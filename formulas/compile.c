@@ -106,7 +106,7 @@ definition_select_probes(struct compiler *c, struct span span)
 		return true;
 	mistake_excerpt(&c->source, span, excerpt);
 	if (field_is_known(c, text, span.length))
-		return mistake_report(&c->source, span.at, "%s is a field: an expression stands behind where", excerpt);
+		return mistake_report(&c->source, span.at, "%s is a field: an expression comes after where", excerpt);
 	if (memchr(text, '*', span.length) != NULL || memchr(text, '?', span.length) != NULL)
 		return mistake_report(&c->source, span.at, "no probe matches %s", excerpt);
 	return mistake_report(&c->source, span.at, "no probe is called %s%s", excerpt,
