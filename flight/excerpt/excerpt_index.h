@@ -127,7 +127,7 @@ bool excerpt_index_add(struct excerpt_index *index, uint32_t connection, unsigne
 /* Adds a further connection to the frame that will be appended next; 0: the place for one that is known later. */
 bool excerpt_index_add_further(struct excerpt_index *index, uint32_t connection);
 
-/* Adds a connection to an earlier frame, in its first free place.  No effect if there is none, or if the frame is nott
+/* Adds a connection to an earlier frame, in its first free place.  No effect if there is none, or if the frame is not
  * longer in memory. */
 void excerpt_index_resolve(struct excerpt_index *index, uint64_t frame, uint32_t connection);
 
