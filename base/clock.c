@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* A smaller difference is no step: clocks are slewed. */
+/* A smaller difference is not a step: clocks are slewed. */
 #define STEP_MIN_NS 100000000u
 
 /* Longest time between the readings of the two clocks: the thread may be preempted, or the process or machine paused,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's clocks in nanoseconds.  dissect/ and flow/ read none of them: they run on packet time. */
+/* The kernel's clocks in nanoseconds.  dissect/ and flow/ do not read them: they run on packet time. */
 #ifndef NETOBS_BASE_CLOCK_H
 #define NETOBS_BASE_CLOCK_H
 

@@ -45,7 +45,7 @@ put_json_name(char *at, const char *name)
 	return at;
 }
 
-/* Writes the key of a member behind `before`: the brace of its object, or a comma.  `name` needs no escaping. */
+/* Writes the key of a member after `before`: the brace of its object, or a comma.  `name` needs no escaping. */
 static inline char *
 put_json_key(char *at, char before, const char *name)
 {

@@ -94,8 +94,8 @@ void log_limit_disable(void);
  * Debug messages by topic, "netobsd: debug live: ...", off by default.  They explain decisions that operators ask
  * about: why an interface is not opened again yet, which addresses became local, which settings a reload changed.
  *
- * A disabled message costs one load and one branch; its arguments are not evaluated.  The path of a frame has none.
- * The limits above do not apply, because a reader of debug messages needs all of them.
+ * A disabled message costs one load and one branch; its arguments are not evaluated.  The path of a frame has no debug
+ * messages.  The limits above do not apply, because a reader of debug messages needs all of them.
  */
 
 enum debug_topic {

@@ -88,7 +88,7 @@ path_walk_check_owner(const struct path_walk *walk, const char *name, const stru
 	return false;
 }
 
-/* Checks a directory or another file that is no link. */
+/* Checks a directory or another file that is not a link. */
 static bool
 path_walk_check(const struct path_walk *walk, const char *name, const struct stat *status)
 {
@@ -501,7 +501,7 @@ walk_open_existing(const struct output_walk *walk, const char *name, int flags)
 	return walk_fail(walk);
 }
 
-/* Opens the last component, which is no link. */
+/* Opens the last component, which is not a link. */
 static int
 walk_open_last(const struct output_walk *walk, const char *name, int flags)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes numbers and text into a buffer that the caller guarantees to be large enough.  Every function returns the
- * position behind its output; no NUL is added.  printf is avoided because a firing has up to a hundred fields.
+ * position after its output; no NUL is added.  printf is avoided because a firing has up to a hundred fields.
  */
 #ifndef NETOBS_BASE_TEXT_H
 #define NETOBS_BASE_TEXT_H
@@ -22,7 +22,7 @@ extern const char format_digit_pairs[201]; /* "00" to "99" */
 extern const char format_nibbles[16];	   /* lower case */
 
 /* Writes text of at most `size` bytes up to its NUL: keeps printable ASCII, doubles a backslash, and turns everything
- * else into \xNN.  Up to seven bytes of `text` behind its NUL are read, never beyond `size`; up to eight bytes behind
+ * else into \xNN.  Up to seven bytes of `text` after its NUL are read, never beyond `size`; up to eight bytes after
  * the returned end are overwritten, never beyond `at + size`. */
 char *put_plain_text(char *at, const char *text, size_t size);
 
@@ -65,7 +65,7 @@ format_mark_escaped(uint64_t word, char one, char other)
 }
 
 /* Copies text up to the first character that is not printable ASCII, or is one of two, eight bytes at a time: the last
- * seven may be left.  Returns how many; up to eight bytes behind them are overwritten.  One byte at a time took a fifth
+ * seven may be left.  Returns how many; up to eight bytes after them are overwritten.  One byte at a time took a fifth
  * of the instructions of --print. */
 static inline size_t
 format_copy_printable(char *at, const uint8_t *s, size_t size, char one, char other)

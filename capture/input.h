@@ -58,7 +58,7 @@ struct input_ops {
 	 * before this call.  False with a message logged. */
 	bool (*start)(struct input *input);
 	/* Link types (DLT_ values) of all files or interfaces, available after start(); some may be repeated.  A pcapng
-	 * file may have further ones behind its first frame.  The array belongs to the input. */
+	 * file may have further ones after its first frame.  The array belongs to the input. */
 	const int *(*link_types)(const struct input *input, size_t *count);
 	/* Passes every frame to the batch until there are no more or the loop is stopped.  Called once. */
 	enum input_result (*run)(struct input *input, struct batch *batch);

@@ -46,7 +46,7 @@ capture_make_frame(const struct interface *interface, int dlt, const struct pcap
 
 /*
  * The link types of a capture file and the filter compiled for each of them.  Frames of a link type that cannot be
- * dissected are rejected, and so are those of a link type that appears behind the first frame and for which the filter
+ * dissected are rejected, and so are those of a link type that appears after the first frame and for which the filter
  * is invalid.
  */
 
@@ -66,7 +66,7 @@ struct link_filters {
 	bool selects; /* link_filters_check() rejects some frames */
 };
 
-/* Adds the link types of `dlts` behind the first filters->count ones, and compiles the configured filter for each that
+/* Adds the link types of `dlts` after the first filters->count ones, and compiles the configured filter for each that
  * is supported.  False, with a message logged, if out of memory or if a filter is invalid; filters->count is then
  * `count` unless out of memory. */
 bool link_filters_add(struct link_filters *filters, const struct config *config, const int *dlts, size_t count);

@@ -174,7 +174,7 @@ live_pcap_buffer_size(const struct config *config)
 	return config->kernel_buffer > 0 ? config->kernel_buffer : DEFAULT_BUFFER;
 }
 
-/* None of these can fail before activation, except the time stamp precision if the platform lacks it: pcap_activate()
+/* These cannot fail before activation, except the time stamp precision if the platform lacks it: pcap_activate()
  * would then deliver microseconds, which capture_make_frame() would take for nanoseconds. */
 static bool
 live_pcap_configure(pcap_t *pcap, const struct config *config, const char *name)

@@ -20,7 +20,7 @@ struct ring_geometry {
 
 /*
  * Queries the kernel for the ring of the packet socket `fd`.  False if the socket has no ring of version 3, or if there
- * is no reply: Linux without packet_diag, or a system-call filter that rejects the request.
+ * is not a reply: Linux without packet_diag, or a system-call filter that rejects the request.
  */
 bool ring_geometry_query(int fd, struct ring_geometry *geometry);
 

@@ -341,7 +341,7 @@ config_file_open(const char *path)
 
 	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
 		snprintf(error, sizeof error, "%s",
-			 S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file");
+			 S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a plain file");
 	else if (fd >= 0 && (stream = fdopen(fd, "r")) == NULL)
 		snprintf(error, sizeof error, "%s", strerror(errno));
 	if (stream == NULL)

@@ -430,7 +430,7 @@ value_append_write(struct config *config, const struct option_row *row, const ch
 	return false;
 }
 
-/* Formulas may be defined behind the option, or in the file. */
+/* Formulas may be defined after the option, or in the file. */
 static bool
 value_check_writes(const struct config *config, const struct option_row *row, char *error, size_t size)
 {

@@ -53,7 +53,8 @@ struct option_row;
 /* A kind of value: converts between text and a field of struct config. */
 struct option_kind {
 	/* Parses `text` into the field.  False, with `error` such as "expected a number from 1 to 9", if not valid.
-	 * `text` is NULL if the command line has no value: an optional value was omitted, or the option takes none. */
+	 * `text` is NULL if the command line has no value: an optional value was omitted, or the option takes no
+	 * value. */
 	bool (*set)(struct config *config, const struct option_row *row, const char *text, char *error, size_t size);
 	/* Returns value `index` as text that set() accepts; NULL if there are no more.  The text may be written to
 	 * `buffer`. */
@@ -72,7 +73,7 @@ struct option_row {
 	enum options_scope scope;
 	const struct option_kind *kind;
 	size_t config_offset; /* offset in struct config */
-	const char *argument; /* name of its value, NULL if it takes none */
+	const char *argument; /* name of its value, NULL if it takes no value */
 	bool optional;	      /* the value may be omitted */
 	double min, max;      /* range of a number */
 	struct quantity quantity; /* of a time or size */

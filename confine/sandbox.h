@@ -122,7 +122,7 @@ bool sandbox_enter_thread(enum sandbox_role role);
  */
 
 /* Makes the set of rules.  Call it while the process may still make any call and open any file.  False, with a message
- * logged, on failure; a kernel without Landlock is none. */
+ * logged, on failure; a kernel without Landlock is not a failure. */
 bool landlock_prepare(const struct config *config);
 
 /* Restricts this thread and those that it creates.  No effect if landlock_prepare() found no Landlock.  False, with a

@@ -327,7 +327,7 @@ dtrace_free(struct dtrace *dtrace)
 	free(dtrace);
 }
 
-/* Opens the device; a machine without DTrace has none. */
+/* Opens the device; a machine without DTrace has no such device. */
 static int
 dtrace_open_device(void)
 {

@@ -36,8 +36,8 @@ install_formulas(const struct config *config, const char *path, char error[INSTA
 
 struct formula_sites {
 	const struct config *config;
-	struct formula_set *set; /* NULL: there are no formulas and none can be defined */
-	struct slots *slots;	 /* NULL: none can be traced */
+	struct formula_set *set; /* NULL: there are no formulas, nor can any be defined */
+	struct slots *slots;	 /* NULL: no formula can be traced */
 	struct slot_names names; /* in the file, when it was last read */
 };
 

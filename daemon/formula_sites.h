@@ -19,7 +19,7 @@ struct formula_sites;
 struct formula_sites *formula_sites_open(const struct config *config);
 void formula_sites_free(struct formula_sites *sites);
 
-/* The formulas; NULL if there are none and none can be defined. */
+/* The formulas; NULL if there are no formulas, nor can any be defined. */
 struct formula_set *formula_sites_set(const struct formula_sites *sites);
 
 /* The sites; NULL if formulas cannot be traced. */

@@ -47,9 +47,9 @@ struct daemon_state {
 	struct loop *loop;
 	struct service *service;
 	struct watch *signals[4];
-	struct record_output *records; /* NULL: none are written */
-	struct record_ring *closed;    /* NULL: none are kept */
-	struct excerpts *excerpts;     /* NULL: none are written */
+	struct record_output *records; /* NULL: no records are written */
+	struct record_ring *closed;    /* NULL: no records are kept */
+	struct excerpts *excerpts;     /* NULL: no captures are written */
 	struct formula_sites *formulas;
 	struct dtrace *dtrace; /* NULL: the probes are not described to DTrace */
 	struct workers *workers;
@@ -397,10 +397,10 @@ tracer_has_enabled(const struct config *config, const struct formula_set *formul
 }
 
 /* Waits until a tracer has enabled all probes and formulas that config->wait_probes selects, or any probe if that is
- * NULL, and with config->wait_done also wait-done of netobs_engine, and none has followed for a quarter of a second.
- * `formulas` is NULL if there are none.  If the probes are not enabled it gives up after config->wait_timeout (0:
- * never) and logs that.  False if the loop was stopped.  Call it before the printer is created, which enables probes
- * itself. */
+ * NULL, and with config->wait_done also wait-done of netobs_engine, and no probe has followed for a quarter of a
+ * second.  `formulas` is NULL if there are none.  If the probes are not enabled it gives up after config->wait_timeout
+ * (0: never) and logs that.  False if the loop was stopped.  Call it before the printer is created, which enables
+ * probes itself. */
 static bool
 wait_for_tracer(struct loop *loop, const struct config *config, const struct formula_set *formulas)
 {

@@ -253,7 +253,7 @@ ring_frame_comment(const struct ring *ring, const struct ring_frame *frame, size
 
 #define HUGE_PAGE ((size_t)2 * 1024 * 1024)
 
-/* A frame is cut to this part of the ring, and its links and notes are no larger. */
+/* A frame is cut to this part of the ring, and its links and notes are not larger. */
 #define RING_FRAME_PART 8u
 
 /* Bytes of the ring for each mark in a small ring: with its header a TCP segment without data, options and link header
@@ -374,7 +374,7 @@ ring_new(const struct ring_limits *limits)
 		return NULL;
 	}
 	ring->units = limits->memory / RING_UNIT;
-	/* Positions begin with the second lap, so that 0 is none. */
+	/* Positions begin with the second lap, so that 0 is not a position. */
 	ring->lap = ring->head = ring->tail = ring->limit = ring->units;
 	ring->mark_distance = limits->memory < RING_SMALL ? 1 : RING_MARK_DISTANCE;
 	ring->caplen_max = part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
@@ -562,7 +562,7 @@ ring_drain(struct ring *ring)
 		ring_remove_oldest(ring);
 }
 
-/* Fetches the memory that the frames behind these units overwrite.  A fetch behind the end of the ring has no
+/* Fetches the memory that the frames after these units overwrite.  A fetch past the end of the ring has no
  * effect. */
 static void
 ring_fetch_ahead(const struct ring *ring, uint64_t units)

@@ -17,7 +17,7 @@
 /* The packet is a RST, or a segment with a window of 0. */
 enum ring_remark { RING_RESET, RING_ZERO_WINDOW };
 
-/* Events are numbered by enum flow_event_kind; these come behind them. */
+/* Events are numbered by enum flow_event_kind; these come after them. */
 enum event_note_kind {
 	EVENT_NOTE_TIMEOUT = 0x20, /* and the enum tcp_timeout */
 	EVENT_NOTE_REMARK = 0x40,  /* and the enum ring_remark */
@@ -58,7 +58,7 @@ void event_note_format(const struct event_note *note, uint64_t cid, int pid, con
 #define RING_FRAGMENTS_MAX   1024u
 #define RING_NOTES_SIZE	     8192u
 
-/* Behind limits.bytes so many frames with notes, or that complete datagrams, are kept of each direction of a
+/* Beyond limits.bytes so many frames with notes, or that complete datagrams, are kept of each direction of a
  * connection. */
 #define RING_KEPT_MAX	     1024u
 #define RING_LIMIT_BYTES_MAX (UINT64_C(1) << 50)
@@ -77,7 +77,7 @@ struct ring_limits {
 
 struct ring_counters {
 	uint64_t frames, bytes;	 /* kept; captured bytes that were stored */
-	uint64_t left_out;	 /* frames behind limits.bytes */
+	uint64_t left_out;	 /* frames beyond limits.bytes */
 	uint64_t cut;		 /* frames cut to limits.snap, or because the ring is too small */
 	uint64_t overwritten;	 /* frames */
 	uint64_t notes;		 /* kept */
@@ -179,7 +179,7 @@ bool ring_frame_note(const struct ring *ring, const struct ring_frame *frame, si
 /* The text of the bytes of a note. */
 void ring_note_text(const void *bytes, char text[RING_COMMENT_MAX]);
 
-/* The position of the latest frame of a flow; 0 if the ring has none. */
+/* The position of the latest frame of a flow; 0 if the ring has no frame of it. */
 uint64_t ring_latest_frame(const struct ring *ring, const struct flow *flow);
 
 struct ring_selection {

@@ -234,7 +234,7 @@ ring_interfaces_find(struct ring_interfaces *t, const struct frame *frame, uint6
 
 /* ------------------------------------------------------------------------------------------------------- the chain */
 
-/* Links an entry at `position` behind the latest one of its connection; returns the distance between them. */
+/* Links an entry at `position` after the latest one of its connection; returns the distance between them. */
 static inline uint32_t
 ring_chain(struct ring_slot *slot, uint64_t position)
 {
@@ -259,7 +259,7 @@ ring_prefetch(const struct ring *ring, const struct flow *const *flows, unsigned
 		__builtin_prefetch(ring_slot_of(ring, flows[i]), 1);
 }
 
-/* Counts a frame for its sender; false if it is behind the limit. */
+/* Counts a frame for its sender; false if it is beyond the limit. */
 static inline bool
 ring_slot_count(const struct ring *ring, struct ring_slot *slot, unsigned sender, uint32_t len)
 {
@@ -332,7 +332,7 @@ ring_add_frame(struct ring *ring, const struct frame *frame, uint64_t now, const
 
 /* ------------------------------------------------------------------------------------------- the frame in progress */
 
-/* The frame in progress may be the one behind a copy, which is then treated like a fragment of its datagram. */
+/* The frame in progress may be the one after a copy, which is then treated like a fragment of its datagram. */
 static void
 ring_expect_copy(struct ring *ring)
 {
@@ -470,7 +470,7 @@ ring_add_copy(struct ring *ring, const struct frame *frame, uint64_t now, const 
 		ring->copy_frame = ring->counters.frames + 1;
 }
 
-/* Counts a frame behind the limit that has notes or completes datagrams; false if there were too many for each of its
+/* Counts a frame beyond the limit that has notes or completes datagrams; false if there were too many for each of its
  * connections. */
 static bool
 ring_pending_keep(struct ring_pending *p)
@@ -488,20 +488,20 @@ ring_pending_keep(struct ring_pending *p)
 	return kept;
 }
 
-/* Whether every connection of the frame is behind the limit, and nothing keeps the frame. */
+/* Whether every connection of the frame is beyond the limit, and nothing keeps the frame. */
 static bool
-ring_pending_is_behind(struct ring *ring)
+ring_pending_is_beyond(struct ring *ring)
 {
 	struct ring_pending *p = &ring->pending;
-	bool behind = p->connection_count != 0;
+	bool beyond = p->connection_count != 0;
 
 	for (unsigned i = 0; i < p->connection_count; i++)
 		if (ring_slot_count(ring, p->connections[i].slot, p->connections[i].sender, p->frame.len))
-			behind = false;
-	return behind && ((p->notes == 0 && p->fragment_links == 0) || !ring_pending_keep(p));
+			beyond = false;
+	return beyond && ((p->notes == 0 && p->fragment_links == 0) || !ring_pending_keep(p));
 }
 
-/* Stores a link to the frame at `frame` and returns the position behind it. */
+/* Stores a link to the frame at `frame` and returns the position after it. */
 static uint64_t
 ring_store_link(struct ring *ring, uint64_t position, unsigned bits, struct ring_slot *slot, uint64_t frame)
 {
@@ -596,7 +596,7 @@ ring_end_frame(struct ring *ring)
 {
 	struct ring_pending *p = &ring->pending;
 
-	if (ring->bytes_max == UINT64_MAX || !ring_pending_is_behind(ring)) {
+	if (ring->bytes_max == UINT64_MAX || !ring_pending_is_beyond(ring)) {
 		ring_store_pending(ring, ring_stored_length(ring, &p->frame));
 		return;
 	}

@@ -39,7 +39,7 @@ enum tcp_endpoint_flag {
 enum tcp_slow_reason {
 	TCP_SLOW_DUPACKS = 0x03,      /* count, saturating; used only if SACK is not in use */
 	TCP_SLOW_SYN_ACK_DEFERRED = 0x08, /* in SYN_SENT: a SYN,ACK that it may refuse (flow/tcp/tcp_internal.h) */
-	TCP_SLOW_FIN_ACK_DEFERRED = 0x08, /* in FIN_WAIT_1: an ACK of its FIN behind data that may reset it */
+	TCP_SLOW_FIN_ACK_DEFERRED = 0x08, /* in FIN_WAIT_1: an ACK of its FIN after data that may reset it */
 	TCP_SLOW_ACK_DEFERRED = 0x08, /* in SYN_RECEIVED: an ACK of its SYN,ACK that it may drop */
 	TCP_SLOW_FIN_DEFERRED = 0x10, /* a captured FIN may not have reached it yet */
 	TCP_SLOW_RST_DEFERRED = 0x20, /* a captured RST may not have reached it yet */

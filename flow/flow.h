@@ -119,7 +119,7 @@ struct flow_counters {
 	uint64_t one_way;	     /* TCP connections and SCTP associations of which one direction was not captured */
 	uint64_t tunnel_streams;     /* UDP streams to the port of a tunnel that is not unpacked */
 	uint64_t longest_probe;	     /* longest hash probe so far: slots from a new flow's home slot to the free slot
-				   * behind its probe sequence, both included */
+				   * after its probe sequence, both included */
 };
 
 struct flow_table;
@@ -218,7 +218,7 @@ void flow_table_count_open(struct flow_table *table);
 /* Index of a flow in the table: at least 1 and at most the limit of flows; never that of another flow in the table. */
 uint32_t flow_table_index(const struct flow_table *table, const struct flow *flow);
 
-/* Entries of an array that flow_table_index() indexes, of a table of at most `flows` flows: index 0 is no flow. */
+/* Entries of an array that flow_table_index() indexes, of a table of at most `flows` flows: index 0 is not a flow. */
 static inline size_t
 flow_index_space(uint32_t flows)
 {

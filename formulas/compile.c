@@ -56,7 +56,7 @@ definition_check_name(struct compiler *c, struct span span)
 		return mistake_report(&c->source, span.at + good,
 				      "a name has small letters, digits and hyphens, as slow-handshake");
 	if (strstr(name, "--") != NULL || name[span.length - 1] == '-')
-		return mistake_report(&c->source, span.at, "a hyphen stands between letters or digits");
+		return mistake_report(&c->source, span.at, "a hyphen must be between letters or digits");
 	if (manifest_find_probe(name) != PROBE_COUNT || engine_has_probe(name))
 		return mistake_report(&c->source, span.at, "%s is the name of a probe", name);
 	if (definition_is_slot_name(name))
@@ -77,7 +77,7 @@ definition_parse_name(struct compiler *c)
 	memcpy(c->formula->name, c->source.text + span.at, span.length);
 	if (!definition_check_name(c, span) || !compiler_advance(c))
 		return false;
-	/* The token behind '=' is part of a probe: the lexer has another rule for these. */
+	/* The token after '=' is part of a probe: the lexer has another rule for these. */
 	if (c->token.kind != TOKEN_ASSIGN)
 		return compiler_fail_expected(c, "= and the probes");
 	return true;
@@ -106,7 +106,7 @@ definition_select_probes(struct compiler *c, struct span span)
 		return true;
 	mistake_excerpt(&c->source, span, excerpt);
 	if (field_is_known(c, text, span.length))
-		return mistake_report(&c->source, span.at, "%s is a field: an expression stands behind where", excerpt);
+		return mistake_report(&c->source, span.at, "%s is a field: an expression comes after where", excerpt);
 	if (memchr(text, '*', span.length) != NULL || memchr(text, '?', span.length) != NULL)
 		return mistake_report(&c->source, span.at, "no probe matches %s", excerpt);
 	return mistake_report(&c->source, span.at, "no probe is called %s%s", excerpt,
@@ -154,7 +154,7 @@ definition_parse_by(struct compiler *c)
 		if (formula->by_count > 0 && !compiler_advance(c))
 			return false;
 		if (formula->by_count == THRESHOLD_FIELDS_MAX)
-			return mistake_report(&c->source, at, "at most %u fields behind by", THRESHOLD_FIELDS_MAX);
+			return mistake_report(&c->source, at, "at most %u fields after by", THRESHOLD_FIELDS_MAX);
 		if (!expression_parse_field(c, &c->by[formula->by_count]))
 			return false;
 		field = c->uses[c->by[formula->by_count]].field;
@@ -163,7 +163,7 @@ definition_parse_by(struct compiler *c)
 					      field->name);
 		size += field->size;
 		if (size > THRESHOLD_VALUE_MAX)
-			return mistake_report(&c->source, at, "the fields behind by have more than %u bytes",
+			return mistake_report(&c->source, at, "the fields after by have more than %u bytes",
 					      THRESHOLD_VALUE_MAX);
 		formula->by_count++;
 	} while (c->token.kind == TOKEN_COMMA);
@@ -185,7 +185,7 @@ definition_parse_threshold(struct compiler *c)
 
 	if (number.kind == TOKEN_ADDRESS)
 		return mistake_report(&c->source, number.span.at,
-				      "several addresses stand in braces: in {10.0.0.0/8, fd00::/8}");
+				      "several addresses must be in braces: in {10.0.0.0/8, fd00::/8}");
 	if (number.kind != TOKEN_NUMBER || number.dimension != DIMENSION_NONE)
 		return compiler_fail_expected(c, "a threshold, as 3 times in 1s by cs_cid");
 	if (number.number < 1 || number.number > THRESHOLD_TIMES_MAX)
@@ -243,16 +243,16 @@ definition_fail_rest(struct compiler *c, bool has_expression)
 {
 	static const char *const words[] = {"where", "counted", "uncounted", "in", "by"};
 	static const char counted[] = "counted";
-	const char *before = c->source.text + c->behind - (sizeof counted - 1);
+	const char *before = c->source.text + c->previous_end - (sizeof counted - 1);
 	char hint[NEAREST_HINT_MAX], expected[NEAREST_HINT_MAX + 40];
 	struct nearest nearest;
 
 	if (c->formula->times > 0 && compiler_at_name(c, "where"))
-		return mistake_report(&c->source, c->token.span.at, "where stands before the threshold");
+		return mistake_report(&c->source, c->token.span.at, "where comes before the threshold");
 	if (c->token.kind == TOKEN_DIVIDE)
 		return mistake_report(&c->source, c->token.span.at,
-				      "a predicate of D stands behind where, without its slashes");
-	if (c->behind >= sizeof counted && strncmp(before, counted, sizeof counted - 1) == 0)
+				      "a predicate of D comes after where, without its slashes");
+	if (c->previous_end >= sizeof counted && strncmp(before, counted, sizeof counted - 1) == 0)
 		return mistake_report(&c->source, c->token.span.at, "counted and uncounted are the last word");
 	nearest_begin(&nearest, c->source.text + c->token.span.at, c->token.span.length);
 	for (size_t i = 0; c->token.kind == TOKEN_NAME && i < sizeof words / sizeof words[0]; i++)

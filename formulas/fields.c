@@ -95,7 +95,8 @@ field_list_probes(const struct compiler *c, struct span name, int position, char
 	return count;
 }
 
-/* The field instead of a built-in variable of D or bpftrace, which would be that of netobsd; NULL if it is none. */
+/* The field instead of a built-in variable of D or bpftrace, which would be that of netobsd; NULL if it is not such a
+ * variable. */
 static const char *
 field_of_builtin(const char *name, size_t length)
 {

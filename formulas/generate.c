@@ -120,7 +120,7 @@ generate_constant(struct generator *g, uint64_t number, unsigned reg, unsigned n
 	return generate_last(g);
 }
 
-/* Computes a number into the register; registers behind it are free. */
+/* Computes a number into the register; registers after it are free. */
 static unsigned
 generate_number(struct generator *g, const struct node *node, unsigned reg, unsigned next, unsigned absent)
 {

@@ -79,7 +79,7 @@ struct compiler {
 	struct source source;
 	struct lexer lexer;
 	struct token token; /* the present one */
-	size_t behind;	    /* the end of the one before it */
+	size_t previous_end; /* of the token before `token` */
 	struct formula *formula;
 	const struct struct_info *row; /* args[] of connrec_t have these fields */
 	struct node nodes[NODES_MAX];
@@ -160,7 +160,7 @@ bool check_precedence(struct compiler *c, const struct node *node);
 /* a < b < c and !a == b, which mean something else than they seem to. */
 bool check_chain(struct compiler *c, const struct node *node);
 
-/* A text that the field never has: it is longer, or is no address. */
+/* A text that the field never has: it is longer, or is not an address. */
 bool check_text(struct compiler *c, const struct node *field, const struct node *literal);
 
 bool check_pattern(struct compiler *c, struct node *node);

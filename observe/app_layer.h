@@ -87,7 +87,7 @@ struct app_segment {
 	uint64_t now;	    /* packet time, ns since the epoch */
 	bool on_send_side;  /* at the probes of the sending side; otherwise at those of the receiving side */
 	bool has_send_side; /* this frame fires probes of a sending side */
-	bool last;	    /* none of the connection follows that could prove that its server has it */
+	bool last;	    /* no packet of the connection follows that could prove that its server has it */
 };
 
 /* Called at both points of the firing order; reads the segment or datagram at the point that belongs to the reported

@@ -30,7 +30,7 @@ struct packet_work {
 };
 
 /* Where packet time is: see observer_clock.c. */
-enum window_phase { WINDOW_SKIPPED, WINDOW_LEAD_IN, WINDOW_OPEN, WINDOW_BEHIND };
+enum window_phase { WINDOW_SKIPPED, WINDOW_LEAD_IN, WINDOW_OPEN, WINDOW_AFTER };
 
 /* The window of packet time in which probes fire. */
 struct observe_window {
@@ -39,8 +39,8 @@ struct observe_window {
 	uint64_t lead_in, from, to; /* their beginnings; the end, ns */
 	uint64_t first;		    /* packet time of the first frame, 0 before */
 	uint64_t frames;	    /* in the window */
-	uint64_t next_check;	    /* behind the window: when to look again for connections of the window */
-	bool drained;		    /* there is none */
+	uint64_t next_check;	    /* after the window: when to look again for connections of the window */
+	bool drained;		    /* there are no such connections */
 };
 
 struct observer {
@@ -107,7 +107,7 @@ void observer_window_open(struct observer *o, const struct config *config);
 unsigned observer_window_measure(struct observer *o, const struct frame *frames, unsigned count,
 				 enum window_phase *phase);
 
-/* Behind the window: looks for connections whose last packet is before its end and that may still be reported.  The
+/* After the window: looks for connections whose last packet is before its end and that may still be reported.  The
  * intervals double, so that all searches together cost little. */
 void observer_window_check_drained(struct observer *o);
 

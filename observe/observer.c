@@ -141,7 +141,7 @@ observer_set_paths(struct observer *o)
 		o->untraced = o->fast = false;
 }
 
-/* Determines which probes are enabled; in a window none is unless it is open. */
+/* Determines which probes are enabled; in a window no probe is enabled unless it is open. */
 static void
 observer_check_probes(struct observer *o)
 {
@@ -277,7 +277,7 @@ observer_set_visitor(struct observer *o, frame_visitor *visit, void *context)
 bool
 observer_is_complete(const struct observer *o)
 {
-	return o->window.limited && o->window.phase == WINDOW_BEHIND && (o->window.drained || !o->records);
+	return o->window.limited && o->window.phase == WINDOW_AFTER && (o->window.drained || !o->records);
 }
 
 bool

@@ -63,7 +63,7 @@ void observer_set_frame_listener(struct observer *observer, const struct frame_l
  * of the window or after the window are not. */
 void observer_set_visitor(struct observer *observer, frame_visitor *visit, void *context);
 
-/* Whether packet time is behind the window of --from and --to, so that no frame has an effect any more. */
+/* Whether packet time is after the window of --from and --to, so that no frame has an effect any more. */
 bool observer_is_complete(const struct observer *observer);
 
 /* Whether no frame was in the window; then also the packet times of the first frame, 0 if there was none, and of the

@@ -29,12 +29,12 @@ observe_count_clock_step(struct observer *o)
 bool
 observe_move_clock_irregularly(struct observer *o, const struct frame *frame)
 {
-	unsigned behind = (unsigned)(o->batch_end - frame) - 1;
+	unsigned after = (unsigned)(o->batch_end - frame) - 1;
 	bool backward = frame->ts + o->clock.offset < o->clock.now;
 	int64_t difference = (int64_t)(frame->ts + o->clock.offset - o->clock.now);
 	const char *name = frame->interface->name; /* empty: a file */
 	enum packet_clock_verdict verdict =
-	    packet_clock_decide(&o->clock, frame->ts, frame + 1, behind, o->input_waits);
+	    packet_clock_decide(&o->clock, frame->ts, frame + 1, after, o->input_waits);
 
 	if (verdict == PACKET_CLOCK_UNDECIDED) {
 		o->undecided = frame;
@@ -69,7 +69,7 @@ static enum window_phase
 window_phase_at(const struct observe_window *w, uint64_t now)
 {
 	if (now >= w->to)
-		return WINDOW_BEHIND;
+		return WINDOW_AFTER;
 	if (now >= w->from)
 		return WINDOW_OPEN;
 	return now >= w->lead_in ? WINDOW_LEAD_IN : WINDOW_SKIPPED;
@@ -79,14 +79,14 @@ unsigned
 observer_window_measure(struct observer *o, const struct frame *frames, unsigned count, enum window_phase *phase)
 {
 	struct packet_clock clock = o->clock;
-	unsigned behind = (unsigned)(o->batch_end - frames) - 1, span;
+	unsigned after = (unsigned)(o->batch_end - frames) - 1, span;
 
 	for (span = 0; span < count; span++) {
 		if (packet_clock_is_regular(&clock, frames[span].ts))
 			clock.now = frames[span].ts + clock.offset;
 		else if (span != 0)
 			break;
-		else if (packet_clock_decide(&clock, frames[0].ts, frames + 1, behind, o->input_waits) ==
+		else if (packet_clock_decide(&clock, frames[0].ts, frames + 1, after, o->input_waits) ==
 			 PACKET_CLOCK_UNDECIDED)
 			count = 1; /* all are held */
 		if (span != 0 && window_phase_at(&o->window, clock.now) != *phase)
@@ -116,7 +116,7 @@ observer_window_check_drained(struct observer *o)
 	const struct flow *flow;
 	uint32_t index = 0;
 
-	if (w->phase != WINDOW_BEHIND || !o->records || w->drained || now < w->next_check)
+	if (w->phase != WINDOW_AFTER || !o->records || w->drained || now < w->next_check)
 		return;
 	while (flow_table_next(o->flows, &index, &flow)) {
 		if (flow != NULL && flow->last_seen < w->to) {

@@ -105,7 +105,7 @@ observe_frame(struct observer *o, struct packet_work *work)
 
 /* ------------------------------------------------------------------------------------------------------ the stages */
 
-/* Each stage is a function of its own: gcc keeps in line what a function does only while the function is not too large.
+/* Each stage is a function of its own: gcc inlines what a function does only while the function is not too large.
  * All stages in one cost 30 instructions a packet more. */
 #define PIPELINE_STAGE static __attribute__((noinline)) void
 

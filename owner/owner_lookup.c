@@ -144,7 +144,7 @@ owner_lookup_tag(uint64_t hash)
 	return (uint32_t)(hash >> 32) | 1;
 }
 
-/* Finds the number of the latest request for a key; false if none is stored. */
+/* Finds the number of the latest request for a key; false if no request is stored. */
 static inline bool
 owner_lookup_find_latest(const struct owner_lookup *lookup, uint64_t hash, uint32_t *number)
 {

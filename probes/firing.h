@@ -38,7 +38,7 @@ void firing_complete(struct firing *firing, uint64_t sequence);
  * argument. */
 uint64_t firing_cid(const struct firing *firing);
 
-/* Whether the packet in progress causes the firing, even if it is no argument: not a timer or an eviction. */
+/* Whether the packet in progress causes the firing, even if it is not an argument: not a timer or an eviction. */
 bool firing_is_of_packet(const struct firing *firing);
 
 /* args[position], NULL if it is absent; position is less than the probe's arg_count. */

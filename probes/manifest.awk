@@ -36,7 +36,7 @@ function usage(message) {
 	exit 1
 }
 
-# The construct that is still open, "" if none is; sets `open_line` to the line where it begins.
+# The construct that is still open, "" if no construct is; sets `open_line` to the line where it begins.
 function unfinished() {
 	open_line = in_comment ? comment_line : pending != "" ? pending_line : block_line
 	if (in_comment)

@@ -213,7 +213,7 @@ put_milliseconds(char *at, struct text_clock *clock, uint64_t ns, bool with_date
 /* Most bytes of a value: a text of 256 bytes, and what put_time() overwrites. */
 #define VALUE_MAX (256 * FORMAT_PLAIN_BYTE_MAX + 128)
 
-/* A text as one word, so that no name forges columns; blanks remain in the last column.  "-": there is none. */
+/* A text as one word, so that no name forges columns; blanks remain in the last column.  "-": there is no text. */
 static char *
 put_text_value(char *at, const char *text, size_t size, bool last)
 {
@@ -455,7 +455,7 @@ record_tally_add(struct record_tally *tally, const struct connrec *record)
 	tally->reset += strncmp(record->cr_reason, reset_by, sizeof reset_by - 1) == 0;
 }
 
-/* Appends "SEPARATORCOUNT WORD", unless the count is 0.  Returns the next separator: ", " behind a count. */
+/* Appends "SEPARATORCOUNT WORD", unless the count is 0.  Returns the next separator: ", " after a count. */
 static const char *
 record_tally_append(char text[RECORD_TALLY_MAX], const char *separator, uint64_t count, const char *word)
 {

@@ -163,7 +163,7 @@ static const struct {
     {"state", "client_state"}, {"process", "comm"},
 };
 
-/* The field of which the name is the title of a column, in capital or small letters; NULL: of none. */
+/* The field of which the name is the title of a column, in capital or small letters; NULL: of no field. */
 static const char *
 record_fields_find_title(const char *name, size_t length)
 {

@@ -80,7 +80,7 @@ bool record_field_is_time(const struct field_info *field);
 /* Whether the field counts from the beginning of the connection: its increase is a rate. */
 bool record_field_is_counter(const struct field_info *field);
 
-/* The value of a field that is no text, as a number with the order of its values, and setting it so. */
+/* The value of a field that is not text, as a number with the order of its values, and setting it so. */
 uint64_t record_field_rank(const struct field_info *field, const void *record);
 
 /* The value of a field that is a number, at any type, in 64 bits. */

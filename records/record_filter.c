@@ -44,7 +44,7 @@ static const struct record_condition {
     {"where", "", NULL, ""},
 };
 
-/* The value behind "WORD " or "WORD=", NULL if a text does not begin so. */
+/* The value after "WORD " or "WORD=", NULL if a text does not begin so. */
 static const char *
 record_condition_value(const char *text, const char *word)
 {

@@ -180,7 +180,7 @@ record_sort_rank(const struct record_sort *sort, const struct connrow *row)
 	return sort->settings.order.descending ? ~rank : rank;
 }
 
-/* Compares the text of the order's field behind what the ranks contain. */
+/* Compares the text of the order's field after what the ranks contain. */
 static int
 record_sort_compare_text(const struct record_sort *sort, const struct packed_record *a, const struct packed_record *b)
 {

@@ -271,7 +271,7 @@ struct ctl_arguments {
 	struct connections_options connections;
 };
 
-/* Stores the value of an option.  False if it has none. */
+/* Stores the value of an option.  False if it takes no value. */
 static bool
 ctl_set_value(struct ctl_arguments *arguments, int option)
 {
@@ -306,7 +306,7 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	return false;
 }
 
-/* The value of --closed: behind "=", or the next word if it is "all" or begins with a digit, which an expression rarely
+/* The value of --closed: after "=", or the next word if it is "all" or begins with a digit, which an expression rarely
  * does. */
 static const char *
 ctl_closed_time(char **argv)

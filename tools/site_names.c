@@ -10,7 +10,7 @@
 #include "formulas/slots/slots.h"
 #include "tools/json_reader.h"
 
-/* The first update may free the slot for a formula that has none; the second one then names it.  Other editors may
+/* The first update may free the slot for a formula that has no slot; the second one then names it.  Other editors may
  * change the names meanwhile. */
 #define UPDATES_MAX 4
 

@@ -34,7 +34,7 @@
  *
  * A file is complete or absent: it is written under a temporary name, .NAME-...-000001.jsonl.zst.part, and gets its own
  * name when it is complete and on the disk.  Its zstd frames end with a line, so that after an error, such as a full
- * disk, the complete frames are kept; the number of lines behind them is printed.
+ * disk, the complete frames are kept; the number of lines after them is printed.
  */
 
 /* When a file is complete: one of the two, the other is 0. */

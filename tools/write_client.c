@@ -54,7 +54,7 @@ filter_compile(const char *filter, int dlt, struct bpf_program *program, char er
 	return good;
 }
 
-/* Whether netobsd takes the program: none of libpcap's jumps back except those of "protochain". */
+/* Whether netobsd takes the program: libpcap's do not jump back except those of "protochain". */
 static bool
 filter_check_program(const struct bpf_program *program, int dlt, char error[WRITE_FILTER_ERROR_MAX])
 {

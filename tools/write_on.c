@@ -172,7 +172,7 @@ write_on_queue_add(struct write_on_queue *queue, const struct write_on_trigger *
 	return true;
 }
 
-/* The trigger that is due first, NULL if none waits. */
+/* The trigger that is due first, NULL if no trigger waits. */
 static const struct write_on_trigger *
 write_on_queue_first(const struct write_on_queue *queue)
 {
@@ -318,7 +318,7 @@ writer_run(const struct write_request *request, int fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	result.done = write_client_run(request, &result.written, result.error, sizeof result.error);
-	/* Less than PIPE_BUF bytes: all or none. */
+	/* Less than PIPE_BUF bytes: all or nothing. */
 	_Static_assert(sizeof result <= 4096, "a result is written at once");
 	if (write(fd, &result, sizeof result) != (ssize_t)sizeof result)
 		_exit(1);

@@ -106,7 +106,7 @@ dof_append_text(struct dof_writer *writer, const char *text)
 	return dof_append(writer, STRINGS, text, strlen(text) + 1);
 }
 
-/* Appends texts one behind the other; returns the offset of the first, or that of the empty text if there is none: an
+/* Appends texts one after the other; returns the offset of the first, or that of the empty text if there is none: an
  * offset must be inside the section. */
 static uint32_t
 dof_append_texts(struct dof_writer *writer, const char *const *texts, unsigned count)

@@ -20,7 +20,8 @@ struct site_table {
 /* The table of the program itself. */
 struct site_table site_table_of_program(void);
 
-/* The site of a probe that runs: the fast one or the plain one, if the probe has both.  NULL if the table has none. */
+/* The site of a probe that runs: the fast one or the plain one, if the probe has both.  NULL if the table has no
+ * site. */
 const struct probe_site *site_table_find(const struct site_table *table,
 					 const volatile union probe_semaphore *semaphore, bool fast);
 

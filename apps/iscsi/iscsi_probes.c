@@ -135,7 +135,7 @@ args_iscsicmd(struct iscsicmd *info, uint8_t cdb[ISCSI_CDB_MAX], const struct is
 	slice_copy(pdu->cdb, 0, info->ic_cdb16, pdu->cdb.len);
 }
 
-/* Probe of a PDU by its operation code; PROBE_COUNT if it has none. */
+/* Probe of a PDU by its operation code; PROBE_COUNT if there is no such probe. */
 static enum probe_id
 iscsi_find_probe(uint8_t opcode)
 {

@@ -227,7 +227,7 @@ smb_dialect_name(uint16_t dialect)
 	return NULL;
 }
 
-/* The character at `*offset`, which moves behind it. */
+/* The character at `*offset`, which moves past it. */
 static uint32_t
 smb_character(struct slice utf16, uint32_t *offset)
 {

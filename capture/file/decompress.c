@@ -32,7 +32,7 @@ gzip_clamp_to_uint(size_t n)
 	return n < UINT_MAX ? (uInt)n : UINT_MAX;
 }
 
-/* Skips zeros behind a member: tapes and block devices fill the last block with them, and gzip(1) ignores them.
+/* Skips zeros after a member: tapes and block devices fill the last block with them, and gzip(1) ignores them.
  * Whether nothing else is left in the buffer. */
 static bool
 gzip_skip_zeros(struct decompress_buffers *buffers)

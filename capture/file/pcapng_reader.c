@@ -244,7 +244,7 @@ struct pcapng_reader {
 	struct frame_reader base;
 	bool swapped; /* the section has the other byte order */
 	struct pcapng_interfaces interfaces;
-	uint64_t time; /* of the last frame; a simple packet block has none */
+	uint64_t time; /* of the last frame; a simple packet block has no time */
 };
 
 static inline uint32_t
@@ -598,8 +598,8 @@ pcapng_has_supported_link_type(const struct pcapng_reader *reader)
 	return false;
 }
 
-/* Reads the blocks before the first frame.  Behind an interface that is supported, it does not wait for more bytes.
- * Damage behind an interface is reported by the next read, which also skips the blocks above the limit. */
+/* Reads the blocks before the first frame.  After an interface that is supported, it does not wait for more bytes.
+ * Damage after an interface is reported by the next read, which also skips the blocks above the limit. */
 static bool
 pcapng_start(struct frame_reader *base)
 {

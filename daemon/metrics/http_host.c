@@ -25,7 +25,7 @@ http_address_is_loopback(const struct in6_addr *address)
 	return IN6_IS_ADDR_LOOPBACK(address) || (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
 }
 
-/* The names that /etc/hosts of Debian gives loopback; none is a name that a stranger can have in the DNS. */
+/* The names that /etc/hosts of Debian gives loopback; another host cannot have one of these names in the DNS. */
 static bool
 http_name_is_loopback(const char *name)
 {

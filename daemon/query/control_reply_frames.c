@@ -497,7 +497,7 @@ frames_end_capture(struct frames_reply *frames)
 		frames_fail(frames, "the end of the capture cannot be written");
 }
 
-/* Fetches the next frame of every source that has none.  False if a source has to let its worker run. */
+/* Fetches the next frame of every source that has no frame ready.  False if a source has to let its worker run. */
 static bool
 frames_fetch(struct frames_reply *frames)
 {

@@ -94,7 +94,7 @@ void server_free(struct server *server);
 /* Most descriptors that the clients of this configuration can have. */
 unsigned client_descriptors_wanted(const struct config *config);
 
-/* Sets the limit, at least CLIENT_DESCRIPTORS_PRIVILEGED; there is none before. */
+/* Sets the limit, at least CLIENT_DESCRIPTORS_PRIVILEGED; there is no limit before. */
 void client_descriptors_limit(unsigned most);
 
 /* Counts the descriptor of a client. */

@@ -165,7 +165,7 @@ spool_memory_at(const struct spool *spool, uint64_t offset)
 #define ENDPOINT_SHIFT	31u
 #define NO_FRAME	UINT64_MAX
 
-/* No note: its frame is that of the notes before, for notes that are far behind. */
+/* No note: its frame is that of the notes before, for notes that are much later. */
 #define NOTE_DISTANCE 0xffu
 
 struct indexed_connection {
@@ -595,7 +595,7 @@ late_group(struct late_entry *entries, size_t count, struct excerpt_selection *u
 
 /* ------------------------------------------------------------------------------------------------------- the frames */
 
-/* A frame of a connection: it is that of all comments behind it that have none. */
+/* A frame of a connection: it is that of all later comments that have no frame. */
 static void
 late_resolve_frame(struct excerpt_late *late, struct excerpt_selection *unresolved, uint32_t connection, uint64_t frame)
 {

@@ -127,7 +127,7 @@ bool excerpt_index_add(struct excerpt_index *index, uint32_t connection, unsigne
 /* Adds a further connection to the frame that will be appended next; 0: the place for one that is known later. */
 bool excerpt_index_add_further(struct excerpt_index *index, uint32_t connection);
 
-/* Adds a connection to an earlier frame, in its first free place.  No effect if there is none, or if the frame is no
+/* Adds a connection to an earlier frame, in its first free place.  No effect if there is none, or if the frame is not
  * longer in memory. */
 void excerpt_index_resolve(struct excerpt_index *index, uint64_t frame, uint32_t connection);
 
@@ -138,7 +138,7 @@ bool excerpt_index_add_text(struct excerpt_index *index, uint32_t connection, co
 
 /* The functions that read set `error` on failure. */
 
-/* The number of connection `i` of a frame, from 0; 0 behind the last one. */
+/* The number of connection `i` of a frame, from 0; 0 after the last one. */
 uint32_t excerpt_index_connection(struct excerpt_index *index, const struct indexed_frame *frame, size_t i);
 
 /* The first connection of a frame, 0 none.  For a loop over the frames from the last to the first: each call of the
@@ -241,7 +241,8 @@ void excerpt_waiting_free(struct excerpt_waiting *waiting);
 /* Adds a comment to the frame at this position of the ring.  False if out of memory. */
 bool excerpt_waiting_add(struct excerpt_waiting *waiting, uint64_t position, uint32_t connection, const char *text);
 
-/* Removes the first comment of the frame; its text is copied to `text`, of `size` bytes.  False if it has none. */
+/* Removes the first comment of the frame; its text is copied to `text`, of `size` bytes.  False if it has no
+ * comment. */
 bool excerpt_waiting_take(struct excerpt_waiting *waiting, uint64_t position, uint32_t *connection, char *text,
 			  unsigned size);
 

@@ -85,7 +85,7 @@ excerpt_left_frames(const struct excerpt_left *left, uint32_t connection)
 
 /* ------------------------------------------------------------------------------------------------- excerpt comments */
 
-/* Room for a comment behind the last one, which becomes one when `count` is increased; NULL if out of memory.  After
+/* Room for a comment after the last one, which becomes one when `count` is increased; NULL if out of memory.  After
  * EXCERPT_COMMENTS_MAX the room is that of a comment that is not kept. */
 static struct excerpt_comment *
 excerpt_comments_reserve(struct excerpt_comments *c)
@@ -344,7 +344,7 @@ excerpts_write_delayed(void *context, const struct ring_frame *frame)
 	};
 	bool any = excerpts_delayed_is_selected(&excerpts->any, frame);
 
-	if (excerpts->failed || excerpts->error != 0 || excerpts_is_behind_window(excerpts, frame->ts, frame->now))
+	if (excerpts->failed || excerpts->error != 0 || excerpts_is_after_window(excerpts, frame->ts, frame->now))
 		return;
 	if (any)
 		excerpts_collect_delayed_comments(excerpts, frame);

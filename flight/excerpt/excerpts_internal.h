@@ -77,7 +77,7 @@ struct excerpts {
 	struct loop *loop;
 	bool twice;	 /* the input is read twice; else it is delayed by the ring */
 	bool commented;	 /* the format can hold comments */
-	bool ended;	 /* packet time is behind the window */
+	bool ended;	 /* packet time is after the window */
 	int error;	 /* errno of the first pass; 0 none */
 	bool failed;	 /* a file cannot be written */
 	struct excerpt_first_pass *first_pass; /* of a run with two */
@@ -95,10 +95,10 @@ struct excerpts {
 	struct excerpt excerpts[];
 };
 
-/* Whether a frame with this time stamp and packet time is behind the window (--to), where frames are read only for the
+/* Whether a frame with this time stamp and packet time is after the window (--to), where frames are read only for the
  * records of connections.  The first such frame ends the captures. */
 static inline bool
-excerpts_is_behind_window(struct excerpts *excerpts, uint64_t ts, uint64_t now)
+excerpts_is_after_window(struct excerpts *excerpts, uint64_t ts, uint64_t now)
 {
 	uint64_t to = excerpts->config->to;
 

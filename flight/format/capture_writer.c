@@ -251,7 +251,8 @@ pcapng_text_size(const char *text)
 	return (uint32_t)size;
 }
 
-/* Bytes of the printable UTF-8 character (RFC 3629) at the start of `bytes`; 0: there is none.  A newline is kept. */
+/* Bytes of the printable UTF-8 character (RFC 3629) at the start of `bytes`; 0: there is no such character.  A newline
+ * is kept. */
 static size_t
 pcapng_character_size(const uint8_t *bytes, size_t size)
 {

@@ -91,7 +91,7 @@ record_table_free(struct flow_table *table)
 
 /* --- client and server --- */
 
-/* TCP: by the SYN or SYN,ACK; SCTP: by the INIT.  False if none was captured. */
+/* TCP: by the SYN or SYN,ACK; SCTP: by the INIT.  False if no such packet was captured. */
 static bool
 record_client_is_seen(const struct flow *flow, unsigned *client)
 {
@@ -236,7 +236,7 @@ flow_find_client(const struct flow_table *table, const struct flow *flow, enum r
 /* --- in the middle --- */
 
 /* Begins the record of a connection of which packets were captured that are not counted, by a packet or by a timer: the
- * reports of it as open that lie behind are not made up for. */
+ * reports of it as open that are overdue are not made up for. */
 static void
 record_begin_late(const struct flow_table *table, const struct flow *flow, struct flow_record *record)
 {

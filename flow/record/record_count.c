@@ -43,7 +43,7 @@ record_name_hash(const char name[RECORD_INTERFACE_NAME])
 	return hash;
 }
 
-/* The slot of a name, 0 if none is free. */
+/* The slot of a name, 0 if no slot is free. */
 static uint16_t
 record_intern_interface(struct record_table *records, const char name[RECORD_INTERFACE_NAME])
 {

@@ -9,7 +9,7 @@
 #define RECORD_INLINE static __attribute__((always_inline)) inline void
 
 /* One direction of a UDP stream may be captured late: interval, in microseconds, in which a datagram of the client
- * behind one of the server may be the request that the latter has answered. */
+ * after one of the server may be the request that the latter has answered. */
 #define RECORD_EARLY_US 1000000u
 
 /* The rare cases of a packet. */

@@ -87,7 +87,7 @@ void record_count_anomalies(struct flow_table *table, const struct flow *flow, c
 /* TCP: whether an endpoint has closed its window. */
 bool record_window_is_closed(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* TCP: a round trip of `us` microseconds was measured; 0: none was. */
+/* TCP: a round trip of `us` microseconds was measured; 0: no round trip. */
 void record_count_round_trip(struct flow_table *table, const struct flow *flow, uint32_t us);
 
 /* TCP: a segment repeats sequence space; a segment of `endpoint` was overtaken. */
@@ -124,7 +124,7 @@ void record_check_end(struct flow_table *table, struct flow *flow);
 void record_report_removal(struct flow_table *table, const struct flow *flow, enum record_reason reason);
 
 /* The interface and VLAN of a connection, for a new incarnation of it that begins without a frame; and what was counted
- * behind its end, by endpoint. */
+ * after its end, by endpoint. */
 struct record_origin {
 	uint16_t interface, vlan;
 	uint32_t segments[2];
@@ -134,7 +134,7 @@ struct record_origin {
 struct record_origin record_origin(const struct flow_table *table, const struct flow *flow);
 void record_set_origin(struct flow_table *table, const struct flow *flow, struct record_origin origin);
 
-/* The record of a new connection begins with what was counted behind the end of the old one. */
+/* The record of a new connection begins with what was counted after the end of the old one. */
 void record_take_over(struct flow_table *table, const struct flow *flow, const struct record_origin *origin);
 
 /* The flow is removed. */

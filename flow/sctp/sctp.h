@@ -35,7 +35,7 @@ struct sctp_address {
 /* 64-bit, never wrap in practice. */
 struct sctp_counters {
 	uint64_t addr_entries;	    /* endpoints that have an address record now */
-	uint64_t addr_table_full;   /* endpoints without a record because none was free: their packets on other paths
+	uint64_t addr_table_full;   /* endpoints without a record because all were in use: their packets on other paths
 				     * are flows of their own */
 	uint64_t addresses_dropped; /* addresses beyond an endpoint's 8th */
 	uint64_t other_paths;	    /* packets found by tag, on another path */

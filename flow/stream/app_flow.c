@@ -12,7 +12,7 @@
 
 #include "flow/memory.h"
 
-/* Bytes of the parts of a table of `all` app flows; number 0 is none. */
+/* Bytes of the parts of a table of `all` app flows; number 0 is unused. */
 struct app_flow_sizes {
 	size_t state; /* of one: whole cache lines */
 	size_t entries, states, histories, buckets;
@@ -604,7 +604,7 @@ app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const st
 	bool beginning = app_flow_is_from_start(source->ctx, e, packet);
 
 	table->counters.midstream += !beginning;
-	/* In mid-stream its first bytes may be behind others in the capture. */
+	/* In mid-stream its first bytes may be after others in the capture. */
 	if (beginning)
 		seq = e->iss + 1;
 	else if (source->ctx->kept && (source->ctx->first_known >> source->sender & 1) != 0)
@@ -767,7 +767,7 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 		stream_begin(table->pool, s, s->next_seq);
 }
 
-/* Whether an endpoint of which no data were captured has sent none: neither its FIN nor an ACK of its peer is behind
+/* Whether an endpoint of which no data were captured has sent no data: neither its FIN nor an ACK of its peer is after
  * data. */
 static bool
 app_flow_is_empty(const struct tcp_endpoint *peer, const struct tcp_endpoint *e)

@@ -71,7 +71,7 @@ struct flow_table {
 	uint64_t clock_offset; /* packet time - time stamp, modulo 2^64 */
 	uint32_t home_slots; /* number of home slots; HASH_PROBE_MAX + 1 slots follow, the last one always free */
 	uint32_t home_slots_max;
-	flow_index high_water;	      /* highest index used so far; the memory behind it is untouched */
+	flow_index high_water;	      /* highest index used so far; the memory after it is untouched */
 	flow_index free_head;	      /* head of the free list below high_water, linked by evict_next */
 	uint64_t last_serial;	      /* serial of the latest flow */
 	bool omits_states;	      /* see flow_table_omit_states() */
@@ -108,7 +108,7 @@ flow_home_slots_for(uint32_t flows)
 }
 
 /* slots.c: doubles the number of home slots.  Moves all entries to the end of the new range, in order, and then each to
- * its slot, which is never behind its source.  Takes a few milliseconds with a million flows. */
+ * its slot, which is never after its source.  Takes a few milliseconds with a million flows. */
 void slots_grow(struct flow_table *table);
 
 /* slots.c: inserts a flow under its hash, false if the free slot is too far from the home slot; removes it. */

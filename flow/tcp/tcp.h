@@ -22,11 +22,11 @@ void tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endp
 enum anomaly tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint,
 				  const struct packet *packet, uint64_t now, struct flow_events *events);
 
-/* The result that tcp_segment_received() will have for endpoint `receiver`.  Call it behind tcp_segment_sent(). */
+/* The result that tcp_segment_received() will have for endpoint `receiver`.  Call it after tcp_segment_sent(). */
 enum anomaly tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver,
 			       const struct packet *packet);
 
-/* Whether the segment is in order and acknowledges or carries something new: then it is no duplicate. */
+/* Whether the segment is in order and acknowledges or carries something new: then it is not a duplicate. */
 bool tcp_segment_is_next(const struct flow *flow, unsigned sender, const struct packet *packet);
 
 /* Whether the identification of a segment is that of another one among the latest of endpoint `sender`. */
@@ -100,7 +100,7 @@ tcp_captured_bytes(const struct tcp_endpoint *endpoint)
 /* Segments of endpoint `endpoint` that repeat sequence space. */
 uint32_t tcp_retransmits(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte behind the SYN, or the first
+/* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte after the SYN, or the first
  * byte captured if the connection is mid-stream. */
 uint64_t tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq);
 

@@ -15,7 +15,7 @@ tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 	return offset < 0 ? 0 : (uint64_t)offset;
 }
 
-/* The sequence number behind the last byte of the stream that the endpoint has sent. */
+/* The sequence number after the last byte of the stream that the endpoint has sent. */
 static uint32_t
 tcp_sent_end(const struct tcp_endpoint *e)
 {

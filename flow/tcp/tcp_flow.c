@@ -5,7 +5,7 @@
 /* --- timers --- */
 
 /* Applies deferred inputs whose wait has expired: they have arrived although nothing confirmed it.  True if there was
- * one.  An ACK of a SYN,ACK remains deferred while data behind it are not answered. */
+ * one.  An ACK of a SYN,ACK remains deferred while data after it are not answered. */
 static bool
 tcp_flow_expire_deferred(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {

@@ -27,7 +27,7 @@ tcp_hole_allocate(struct tcp_pools *pools)
 	return number;
 }
 
-/* Inserts a hole behind `previous` (0: in front).  False if there is no room. */
+/* Inserts a hole after `previous` (0: in front).  False if there is no room. */
 static bool
 tcp_holes_insert(struct tcp_pools *pools, struct tcp_holes *holes, uint32_t previous, struct tcp_hole hole)
 {
@@ -65,7 +65,7 @@ tcp_holes_forget_lowest(struct tcp_pools *pools, struct tcp_holes *holes)
 
 /* --- lists --- */
 
-/* The list of the endpoint in `ctx`; NULL if it has none. */
+/* The list of the endpoint in `ctx`; NULL without a list. */
 static struct tcp_holes *
 tcp_holes_of(const struct tcp_segment_ctx *ctx)
 {
@@ -83,7 +83,7 @@ tcp_holes_evict(struct tcp_pools *pools)
 	tcp_holes_release(pools, &pools->loss_pairs[owner / 2].end[owner % 2]);
 }
 
-/* The list of the endpoint in `ctx`, which is created if it has none. */
+/* The list of the endpoint in `ctx`, which is created if needed. */
 static struct tcp_holes *
 tcp_holes_acquire(struct tcp_segment_ctx *ctx)
 {
@@ -217,7 +217,7 @@ tcp_holes_fill_below(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq
 	return (tcp_seq_before(base, end_seq) ? base : end_seq) - seq;
 }
 
-/* Takes [seq, end_seq) out of the hole behind `previous`, which it overlaps.  True if the hole is gone. */
+/* Takes [seq, end_seq) out of the hole after `previous`, which it overlaps.  True if the hole is gone. */
 static bool
 tcp_holes_cut(struct tcp_pools *pools, struct tcp_holes *holes, uint32_t previous, uint32_t seq, uint32_t end_seq)
 {

@@ -200,7 +200,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	struct flow_events events;
 	struct flow *flow;
 
-	pending_syn_find(table, old)->ts = old->last_seen; /* behind the end of the old connection */
+	pending_syn_find(table, old)->ts = old->last_seen; /* after the end of the old connection */
 	tcp_flow_supersede(table, old, now);
 	flow = tcp_flow_begin(table, &syn.header, &key, hash, syn.sender, now);
 	flow->local = local & 3u;

@@ -125,7 +125,7 @@ void tcp_segment_end(struct tcp_segment_ctx *ctx);
 /* Like tcp_segment_end(), for changes that no segment caused. */
 void tcp_flow_reclassify(struct flow_table *table, struct flow *flow, uint64_t now);
 
-/* The endpoint's unproven FIN is proved: its peer acknowledges it, or the endpoint sends from behind it. */
+/* The endpoint's unproven FIN is proved: its peer acknowledges it, or the endpoint sends from after it. */
 void tcp_prove_fin(struct tcp_segment_ctx *ctx);
 
 /* Whether the numbers of the peer of `endpoint` were taken anew when the peer sent the segment in progress. */
@@ -334,7 +334,7 @@ uint32_t tcp_syn_answer_us(const struct tcp_segment_ctx *ctx);
 /* Whether the SYN,ACK sent again answers a SYN sent again: no timer has expired. */
 bool tcp_syn_ack_is_answer(const struct tcp_segment_ctx *ctx);
 
-/* The loss state of the endpoint in `ctx`; NULL if it has none. */
+/* The loss state of the endpoint in `ctx`; NULL without a loss to follow. */
 static inline struct tcp_loss *
 tcp_loss_find(const struct tcp_segment_ctx *ctx)
 {
@@ -361,10 +361,10 @@ bool tcp_loss_is_sacked(const struct tcp_loss *loss, uint32_t seq, uint32_t end_
 /* The endpoint has received an ACK; `una` is SND.UNA before it. */
 void tcp_loss_on_ack(struct tcp_segment_ctx *ctx, uint32_t una);
 
-/* The endpoint continues at `seq`, behind a window or more that was not captured: nothing below is outstanding. */
+/* The endpoint continues at `seq`, after a window or more that was not captured: nothing below is outstanding. */
 void tcp_loss_resync(struct tcp_segment_ctx *ctx, uint32_t seq);
 
-/* The endpoint goes on behind [begin, end_seq), which was not captured; `begin` is SND.NXT. */
+/* The endpoint continues after [begin, end_seq), which was not captured; `begin` is SND.NXT. */
 void tcp_holes_add(struct tcp_segment_ctx *ctx, uint32_t begin, uint32_t end_seq);
 
 /* What the range [seq, end_seq), which begins below SND.NXT, fills. */

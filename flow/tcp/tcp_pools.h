@@ -23,7 +23,7 @@
 #include "flow/flow_internal.h"
 
 /* An index is lap << n | position: 31 bits, never 0.  Not every position of n bits is in the ring, so appending skips
- * to the next lap at the end of the ring.  An entry is valid while its index is at most 2^n behind the newest. */
+ * to the next lap at the end of the ring.  An entry is valid while its index is at most 2^n below the newest. */
 #define SEND_LOG_INDEX_MASK 0x7fffffffu
 
 struct send_log_entry {
@@ -62,7 +62,7 @@ struct tcp_unsent_ack {
 	uint32_t segments; /* segments that its peer had sent by then */
 	uint32_t own;	   /* segments that the endpoint had sent by then, with this one */
 	bool valid;
-	bool refuted;	   /* its peer has sent segments since, and none behind such a number */
+	bool refuted;	   /* its peer has sent segments since, and no segment after such a number */
 };
 
 #define TCP_SACK_RANGES_MAX 8
@@ -322,7 +322,7 @@ struct pending_syn *pending_syn_find(const struct flow_table *table, const struc
 void pending_syn_store(struct flow_table *table, struct flow *flow, const struct pending_syn *syn);
 void pending_syn_remove(struct flow_table *table, struct flow *flow);
 
-/* The loss pair of a flow.  loss_pool_find() returns NULL if it has none; loss_pool_acquire() creates one. */
+/* The loss pair of a flow.  loss_pool_find() returns NULL if the flow has no pair; loss_pool_acquire() creates one. */
 struct tcp_loss_pair *loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold);
 struct tcp_loss_pair *loss_pool_acquire(struct flow_table *table, struct flow *flow);
 void loss_pool_release(struct flow_table *table, struct flow *flow);

@@ -115,7 +115,7 @@ is "netobsctl: a command after options" "$(ctl -s socket stat)" "status"
 is "netobsctl: a socket after an equals sign" "$(ctl --socket = "$top/READM")" "$top/README.md"
 is "netobsctl: a command after a socket and an equals sign" "$(ctl --socket = socket stat)" "status"
 is "netobsctl: a field of an expression" "$(ctl connections client_st)" "client_state"
-is "netobsctl: a field to sort by, behind an equals sign" "$(ctl top --sort = client_srt)" "client_srtt_us"
+is "netobsctl: a field to sort by, after an equals sign" "$(ctl top --sort = client_srt)" "client_srtt_us"
 is "netobsctl: several fields" "$(ctl connections --fields client,server_po)" "client,server_port"
 # shellcheck disable=SC2016
 is "netobsctl: every field" "$(ctl connections -o '' | tr ' ' '\n' | sort | paste -s -d ' ')" "$("$netobsd" --check-config -r - --records \

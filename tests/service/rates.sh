@@ -52,7 +52,7 @@ check "its segments, with a decimal place" awk -F : '$2 > 0 {
 		wrong += $4 !~ /^[0-9]+[.][0-9]$/ || $2 < 5000 * $4 || $2 > 20000 * $4
 	} END { exit !lines || wrong }' "$tmp/later"
 is "a connection that is idle" "$(awk -F : '$2 == 0 { print $1, $2, $3, $4 }' "$tmp/later" | sort -u)" "7001 0 0 0.0"
-is "connection ids are no rates" "$(cut -d : -f 5 "$tmp/later" | sort -u)" "$(list -o cid -P 'protostr == "TCP"' | sort)"
+is "connection ids are not rates" "$(cut -d : -f 5 "$tmp/later" | sort -u)" "$(list -o cid -P 'protostr == "TCP"' | sort)"
 is "rates: so many tables" "$(list -o cid -P -i 0.1 -c 2 'protostr == "TCP"' | wc -l)" 6
 
 # A netobsd that goes away and comes back during intervals.

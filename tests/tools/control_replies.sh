@@ -69,7 +69,7 @@ value() {
 	says "$1" "ok\\n{\"cr_end\":1,\"cr_uid\":\"00\",$2}\\n" "$4" connections -o "$3"
 }
 for value in 1-2-3 1e400 '"1"' 0.5 null; do
-	value "$value is no whole number" "\"cr_cid\":$value" cid "$(case $value in
+	value "$value is not a whole number" "\"cr_cid\":$value" cid "$(case $value in
 		1-2-3 | 1e400) echo "$broken is not JSON" ;;
 		*) echo "$broken has no \"cr_cid\" of the right type" ;;
 		esac)"
@@ -79,7 +79,7 @@ value "a process named -" '"cr_comm":"-"' comm 'comm;\x2d'
 value "no process" '"cr_comm":""' comm "comm;-"
 value "a member that is not asked for" '"cr_comm":"a","cr_pid":"x"' comm "comm;a"
 value "a value that is too long" "\"cr_comm\":\"0123456789abcdef\"" comm "$broken has no \"cr_comm\" of the right type"
-value "blanks of a name are no columns, except in the last" '"cr_comm":"a 1 tcp","cr_name":"b c"' comm,name 'comm          name;a\x201\x20tcp b c'
+value "blanks of a name do not separate columns, except in the last" '"cr_comm":"a 1 tcp","cr_name":"b c"' comm,name 'comm          name;a\x201\x20tcp b c'
 value "a number that is too large" '"cr_cid":99999999999999999999999999' cid "$broken is not JSON"
 
 # counts NAME LINE: a capture of 8 bytes, and this line after it, is not a capture
@@ -91,7 +91,7 @@ counts() {
 counts "counts that no number holds" '{"frames":99999999999999999999999,"bytes":8,"lost":0,"cut":true}'
 counts "a count below 0" '{"frames":0,"bytes":8,"lost":-1,"cut":true}'
 counts "another word than true and false" '{"frames":0,"bytes":8,"lost":0,"cut":maybe}'
-counts "text behind the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
+counts "text after the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
 counts "more frames than the bytes hold" '{"frames":1,"bytes":8,"lost":0,"cut":true}'
 says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost":0,"cut":false}\n' \
 	"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"

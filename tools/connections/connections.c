@@ -280,8 +280,8 @@ connections_print_interval(struct connections_run *run, const struct connection_
 	return connections_end_output();
 }
 
-/* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is none;
- * the first list of a netobsd that is back begins an interval. */
+/* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is no
+ * table; the first list of a netobsd that is back begins an interval. */
 static bool
 connections_print_intervals(struct connections_run *run)
 {

@@ -278,7 +278,7 @@ top_set_order(struct top *top, unsigned field, bool reversed)
 	top_sort(top);
 }
 
-/* Sorts by the field that is `steps` behind the present one in top_orders. */
+/* Sorts by the field that is `steps` after the present one in top_orders. */
 static void
 top_change_order(struct top *top, size_t steps)
 {

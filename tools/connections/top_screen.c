@@ -246,7 +246,7 @@ top_screen_text(const struct top_screen *screen)
 }
 
 /* Copies the next line of the terminal: a line of text that is too long continues on the next one.  Returns the text
- * behind it. */
+ * after it. */
 static const char *
 top_next_line(const char *text, char line[TOP_LINE_SIZE])
 {

@@ -46,7 +46,7 @@ struct top_screen {
 	const char *detail;  /* TOP_DETAIL: lines of text */
 	const char *ladder;  /* TOP_LADDER: likewise, the first one is a title */
 	size_t ladder_first; /* the line below the title */
-	size_t text_first;   /* TOP_DETAIL, TOP_HELP: the line at the top; behind the last page: that */
+	size_t text_first;   /* TOP_DETAIL, TOP_HELP: the line at the top; after the last page: that */
 	/* Columns of the ends in the list; top_screen_draw() sets them. */
 	int local_width, remote_width;
 };

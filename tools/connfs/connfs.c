@@ -164,7 +164,7 @@ connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file
 /* Age of a list, seconds, from which on another one is requested for a name that is not in it. */
 #define CONNFS_RETRY_S 0.1
 
-/* Parses a connection id with a suffix; 0 if a name is none. */
+/* Parses a connection id with a suffix; 0 if a name is not an id. */
 static uint64_t
 connfs_parse_cid(const char *name, const char *suffix)
 {

@@ -19,7 +19,7 @@ static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked
 #define CONNFS_HUNG_NS UINT64_C(1000000000)
 
 static uint64_t connfs_began_ns; /* when the last request began */
-static uint64_t connfs_hung_ns;	 /* when the last one that waited as long failed; 0: none has */
+static uint64_t connfs_hung_ns;	 /* when the last one that waited as long failed; 0: no request has */
 
 bool
 connfs_list_begin(const char *socket)
@@ -30,7 +30,7 @@ connfs_list_begin(const char *socket)
 	return connection_columns_choose(&connfs_columns, CONNFS_FIELDS, NULL, error);
 }
 
-/* Drops rows whose connection id is no name of a directory, or that of the row before; the list is sorted. */
+/* Drops rows whose connection id is not the name of a directory, or that of the row before; the list is sorted. */
 static void
 connfs_drop_rows(struct connection_list *list)
 {

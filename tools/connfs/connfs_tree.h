@@ -72,7 +72,7 @@ struct connfs_node {
 
 uint64_t connfs_inode(const struct connfs_node *node);
 
-/* The node of an inode number; false if it is none, or names a group or a file that does not exist. */
+/* The node of an inode number; false if there is no such node, or it names a group or a file that does not exist. */
 bool connfs_node(uint64_t inode, struct connfs_node *node);
 
 const char *connfs_group_name(enum connfs_group group);
@@ -81,7 +81,7 @@ const char *connfs_group_name(enum connfs_group group);
 #define CONNFS_VALUE_SIZE 64u
 
 /* The values of a connection in a group: its states, its ports, ... of both ends; at most two.  Returns how many.  A
- * value that is no name of a file is left out: "", ".." or "a/b". */
+ * value that is not the name of a file is left out: "", ".." or "a/b". */
 unsigned connfs_group_values(enum connfs_group group, const union connection_value *values,
 			     char found[2][CONNFS_VALUE_SIZE]);
 

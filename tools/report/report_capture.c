@@ -112,7 +112,7 @@ report_sent_closed_window(struct report_capture *capture, const struct report_ev
 		trouble->packets[REPORT_ZERO_WINDOW] = at->packet;
 }
 
-/* Whether data is a request of its own: the server has sent an ACK before it, and it is no part of a long request. */
+/* Whether data is a request of its own: the server has sent an ACK before it, and it is not part of a long request. */
 static bool
 report_is_next_request(const struct report_request_event *before, const struct report_request_event *next)
 {
@@ -294,7 +294,7 @@ report_capture_retransmission(struct report_capture *capture, const struct repor
 	if (trouble->packets[REPORT_RESENT] == 0)
 		trouble->packets[REPORT_RESENT] = at->packet;
 	if (info->tcpr_kind == RETRANSMIT_SPURIOUS) {
-		/* It may follow a row of others, of which it is no part. */
+		/* It may follow a row of others, of which it is not a part. */
 		if (latest.segments == trouble->repeats.segments + 1 && latest.received == trouble->repeats.received)
 			trouble->repeats.segments++;
 		return;

@@ -78,7 +78,7 @@ report_note_start(struct report_pair *pair, const struct report_record *record)
 		pair->first_open = record->start;
 }
 
-/* Behind the FINs of both ends what carries data is another connection. */
+/* After the FINs of both ends what carries data is another connection. */
 static bool
 report_goes_on(const struct report_pair *pair, const struct report_record *record)
 {
@@ -134,7 +134,7 @@ report_beginnings_find(struct report_capture *capture)
 /* Bytes of a request on a connection that has had answers; shorter data is often a control message without answer. */
 #define REQUEST_MIN 64u
 
-/* Requests in a row, each with an ACK and none with an answer, that show a protocol of one direction. */
+/* Requests in a row, each with an ACK and without an answer, that show a protocol of one direction. */
 #define ONE_WAY_REQUESTS 3u
 
 /* A client that closes within this time after its data, ns, expects no answer; later it has waited for one. */
@@ -321,7 +321,7 @@ report_check_greeting(struct report_record *record, const struct report_end_trou
 		record->greeting_us = server->greeting_us - opened;
 }
 
-/* A server may take nothing of what the capture has behind its SYN-ACK: it does not arrive, or the queue of the server
+/* A server may take nothing of what the capture has after its SYN-ACK: it does not arrive, or the queue of the server
  * is full.  The server then has no connection: it sends the SYN-ACK again, and acknowledges no data.  Silence for which
  * there is an ICMP error has another sentence. */
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobs-report: the program behind `netobs report`. */
+/* netobs-report: the program of `netobs report`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -48,7 +48,7 @@ struct report_request_event {
 
 /* An ICMP error that a packet was not delivered. */
 struct report_rejection {
-	uint8_t version; /* 4 ICMP, 6 ICMPv6; 0: there is none */
+	uint8_t version; /* 4 ICMP, 6 ICMPv6; 0: there is no error */
 	uint8_t type, code;
 	uint8_t sender[16]; /* network order; IPv4 in the first four bytes */
 };
@@ -94,7 +94,7 @@ struct report_request_event *report_end_add_request(struct report_end_events *en
 const struct report_end_trouble *report_end_trouble(const struct report_end_events *end);
 const struct report_request_event *report_end_request(const struct report_end_events *end);
 
-/* Frees what the events have; they are none then. */
+/* Frees what the events have; there are no events then. */
 void report_end_clear(struct report_end_events *end);
 
 struct report_text_block;

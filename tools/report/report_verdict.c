@@ -274,7 +274,7 @@ report_complete(struct report_sentence *sentence, const struct report_capture *c
 			     report_space(sentence));
 }
 
-/* Names the parts that the capture lacks.  Returns the weight, 0 if it lacks none. */
+/* Names the parts that the capture lacks.  Returns the weight, 0 if it lacks nothing. */
 static uint64_t
 report_gaps(struct report_sentence *sentence, const struct report_capture *capture)
 {
@@ -288,7 +288,7 @@ report_gaps(struct report_sentence *sentence, const struct report_capture *captu
 		report_complete(sentence, capture);
 		return 0;
 	}
-	report_write(sentence, "%sThe capture itself has gaps, which are no fault of the network",
+	report_write(sentence, "%sThe capture itself has gaps, which are not faults of the network",
 		     report_space(sentence));
 	report_write_part(sentence, capture->dropped, "frame was dropped", "frames were dropped");
 	report_write_part(sentence, lossy, "connection lacks data", "connections lack data");
@@ -317,7 +317,7 @@ report_duplicated(struct report_sentence *sentence, const struct report_capture 
 	else
 		report_write(sentence, "%sAbout %u %% of the packets are duplicates", report_space(sentence), percent);
 	report_write(sentence, ": a mirror port of both directions, or a capture on several interfaces, has them "
-			       "twice. They are no retransmissions; the volumes below count them.");
+			       "twice. They are not retransmissions; the volumes below count them.");
 	return 100 + 10 * copies;
 }
 

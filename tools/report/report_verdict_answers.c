@@ -335,7 +335,7 @@ report_silent(struct report_sentence *sentence, const struct report_capture *cap
 		     worst->ends[1 - worst->silence.end].address, worst->ends[1 - worst->silence.end].port,
 		     worst->silence.repeats);
 	report_write_time(sentence, worst->silence.us);
-	report_write(sentence, " and answered none");
+	report_write(sentence, " and did not answer");
 	rejection = &report_trouble(&worst->ends[worst->silence.end])->rejection;
 	if (rejection->version != 0)
 		report_write_rejection(sentence, rejection, "; one was rejected by ");
@@ -477,7 +477,7 @@ report_retransmissions(struct report_sentence *sentence, const struct report_cap
 	report_write(sentence, ".");
 }
 
-/* The longer of the times for which the windows of a record are not opened again; 0: none stays closed. */
+/* The longer of the times for which the windows of a record are not opened again; 0: no window stays closed. */
 static uint64_t
 report_measure_stuck(const struct report_record *record)
 {

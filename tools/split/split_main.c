@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobs-split: the program behind `netobs split`.  Exit statuses are those of netobsd: 2 if the input is damaged. */
+/* netobs-split: the program of `netobs split`.  Exit statuses are those of netobsd: 2 if the input is damaged. */
 #include "base/log.h"
 #include "base/output.h"
 #include "config/options.h"

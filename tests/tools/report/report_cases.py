@@ -131,7 +131,7 @@ equal("the first answer is in a hole of the capture", page.text("slow-server"),
       "No answer was measured. On 3 connections the capture lacks data that the server sent in a pause of 500 ms or "
       "longer, perhaps the answer.")
 equal("which is a gap of the capture", page.text("capture").split(".")[0],
-      "The capture itself has gaps, which are no fault of the network: 3 connections lack data (3000 bytes that the "
+      "The capture itself has gaps, which are not faults of the network: 3 connections lack data (3000 bytes that the "
       "receiver acknowledges)")
 page = case("fast_open")
 equal("a request in a SYN that is lost makes no slow server", page.sentence("slow-server"),
@@ -154,7 +154,7 @@ equal("and perhaps answers of DNS", page.text("dns"),
 page = case("too_big")
 equal("silence, and an ICMP error", page.text("silent"),
       "2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for "
-      "example, was sent 3 retransmissions in 2.800 s and answered none: packet 5, an ICMP error, says that a packet "
+      "example, was sent 3 retransmissions in 2.800 s and did not answer: packet 5, an ICMP error, says that a packet "
       "was too big for the path.")
 page = case("queued")
 equal("the wait of a request is not known while the client sends others", page.text("slow-server"),
@@ -204,7 +204,7 @@ for version in "twice", "twice6":
     equal(f"{version}: the first sentence", page.data["verdict"][0]["topic"], "capture")
 page = case("twice_midway")
 equal("duplicates, and then a list of gaps", page.text("capture").split("below count them. ")[-1],
-      "The capture itself has gaps, which are no fault of the network: 1 connection began before it.")
+      "The capture itself has gaps, which are not faults of the network: 1 connection began before it.")
 page = case("again")
 equal("retransmissions are not duplicates", [page.verdict["capture"]["weight"], page.text("retransmissions")[:26]],
       [0, "1 segment was sent again o"])
@@ -223,7 +223,7 @@ equal("a pause of years", page.text("capture"),
       "different times are merged.")
 page = case("lossy")
 equal("data that the capture lacks", page.text("capture"),
-      "The capture itself has gaps, which are no fault of the network: 1 connection lacks data (1000 bytes that the "
+      "The capture itself has gaps, which are not faults of the network: 1 connection lacks data (1000 bytes that the "
       "receiver acknowledges).")
 equal("and on which connection",
       (page.verdict["capture"]["weight"], [e[0] for e in page.verdict["capture"]["evidence"]]), (60, [0]))
@@ -241,7 +241,7 @@ equal("a capture without TCP", (page.text("capture"), page.verdict["capture"]["w
       ("There is no TCP connection.", 0))
 page = report(made("../../capture/formats_captures.py", "statistics.pcapng", before=["statistics"]))
 equal("frames that the interfaces of a pcapng file dropped", page.text("capture"),
-      "The capture itself has gaps, which are no fault of the network: 2228 frames were dropped.")
+      "The capture itself has gaps, which are not faults of the network: 2228 frames were dropped.")
 page = case("handshake")
 equal("a slow handshake, and its packet", page.sentence("handshake"),
       "1 handshake took 250 ms or longer: 1 for want of the SYN-ACK of the server; the longest took 320.000 ms, to "
@@ -290,7 +290,7 @@ equal("a FIN without answer, before a probe", page.evidence("silent"), "[(80, 'p
 page = case("silent")
 equal("connections that fall silent", page.sentence("silent"),
       "2 connections fell silent: what was sent last had no acknowledgement. The server 198.51.100.2 port 80, for "
-      "example, was sent 3 retransmissions in 1.200 s and answered none, or the path to it is interrupted. [(80, "
+      "example, was sent 3 retransmissions in 1.200 s and did not answer, or the path to it is interrupted. [(80, "
       "'packet 12'), (81, 'packet 19')]")
 equal("are not servers that do not answer", page.evidence("open-request"), "[(82, 'packet 20')]")
 page = case("spurious")
@@ -344,7 +344,7 @@ for name in "revived", "paused":
     equal(f"what goes on after its end has begun in the capture: {name}", case(name).text("capture").split(":")[0],
           "The capture itself has no gap")
 equal("another connection of the same ports has not", case("reused").text("capture").split(".")[0],
-      "The capture itself has gaps, which are no fault of the network: 1 connection began before it")
+      "The capture itself has gaps, which are not faults of the network: 1 connection began before it")
 page = case("scan")
 equal("a scan, and a SYN at the end of the capture", page.text("no-answer"),
       "20 connection attempts had no answer: the host is away, or a firewall drops them; for example to 20 ports of "

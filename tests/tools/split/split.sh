@@ -105,7 +105,7 @@ refuses "a missing directory" 1 "cannot create .*: No such file or directory" -n
 refuses "a missing input" 1 "cannot read $tmp/none: No such file" -n 2 -r "$tmp/none" -w "$directory/x"
 refuses "an input that is not a capture" 1 "is not a readable capture" -n 2 -r "$0" -w "$directory/x"
 mkfifo "$tmp/pipe"
-refuses "a pipe" 1 "the input is read twice, and $tmp/pipe is no file" -n 2 -r "$tmp/pipe" -w "$directory/x"
+refuses "a pipe" 1 "the input is read twice, and $tmp/pipe is not a file" -n 2 -r "$tmp/pipe" -w "$directory/x"
 limited=$split
 split=$tmp/limited
 printf "#!/bin/sh\nexec prlimit \$limit '%s' \"\$@\"\n" "$limited" >"$split"
