@@ -115,7 +115,8 @@ end_arguments(void)
 static bool
 evaluate(const struct formula *formula, bool on_demand)
 {
-	struct firing firing = {.probe = probe_id, .build = build_argument, .built = on_demand ? 0 : 0x3f, .packet = &packet};
+	struct firing firing = {
+	    .probe = probe_id, .build = build_argument, .built = on_demand ? 0 : 0x3f, .packet = &packet};
 
 	built_on_demand = 0;
 	for (unsigned i = 0; !on_demand && i < 6; i++)
