@@ -345,7 +345,7 @@ test_files(void **state)
 	assert_false(config_file_read("/", &config, overridden));
 	assert_non_null(strstr(logged, "directory"));
 	assert_false(config_file_read("/dev/zero", &config, overridden));
-	assert_non_null(strstr(logged, "no plain file"));
+	assert_non_null(strstr(logged, "not a plain file"));
 }
 
 static int

@@ -91,7 +91,7 @@ for word in 1 1x 0M M -1h 1hh 99999999999G; do
 done
 refused "no directory" "$tmp/none: No such file or directory" stream udp-send --dir "$tmp/none"
 refused "a file as directory" "$tmp/refused: Not a directory" stream udp-send --dir "$tmp/refused"
-refused "options of other commands" '--fields and --rotate are options of the command stream only' status --fields x
+refused "options of other commands" '--fields is an option of the commands connections and stream only' status --fields x
 refused "--dir with another command" '--dir is an option of stream and write --on only' status --dir x
 check "mistakes leave nothing enabled" disabled
 

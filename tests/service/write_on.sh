@@ -251,7 +251,7 @@ refused_status=1
 refused "options of write elsewhere" "-w, --cid, --last, --format, --on and --max-size are options of the command write only" \
 	"$ctl" -s "$socket" status --on slow
 refused "the word of before" "unknown command record: use write --on" "$ctl" -s "$socket" record --on slow -d "$tmp/files"
-refused "options of stream here" "--fields and --rotate are options of the command stream only" \
+refused "options of stream here" "--fields is an option of the commands connections and stream only" \
 	"$ctl" -s "$socket" write --on slow --dir "$tmp/files" --fields cid
 
 tap_done
