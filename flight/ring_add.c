@@ -228,10 +228,6 @@ ring_interfaces_find(struct ring_interfaces *t, const struct frame *frame, uint6
 	return t->latest;
 }
 
-/* --------------------------------------------------------------------------------------------------------- ring add */
-
-/* Adding frames to the ring. */
-
 /* ------------------------------------------------------------------------------------------------------- the chain */
 
 /* Links an entry at `position` after the latest one of its connection; returns the distance between them. */

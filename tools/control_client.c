@@ -273,35 +273,6 @@ client_expect_end(int fd)
 	(void)!send(fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Reads up to the end of file; NULL or what is wrong. */
-static const char *
-client_receive_text(int fd, char *text, size_t size)
-{
-	time_t start = client_seconds();
-	size_t used = 0;
-
-	for (;;) {
-		ssize_t got = client_receive(fd, text + used, size - used);
-
-		if (got < 0)
-			return strerror(errno);
-		used += (size_t)got;
-		if (got == 0 || used == size)
-			break;
-		if (client_seconds() - start > TIMEOUT_S)
-			return "the reply takes too long";
-	}
-	if (used == 0)
-		return "no reply from netobsd";
-	if (used == size)
-		return "the reply is too long";
-	text[used] = '\0';
-	for (size_t i = 0; i < used; i++)
-		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n')
-			return "the reply is not text";
-	return NULL;
-}
-
 /* -------------------------------------------------------------------------------------------- a reply as it comes */
 
 /* Longest line of a reply that is printed: more than any of netobsd has. */
@@ -560,27 +531,6 @@ client_read_lines(int fd, size_t most, size_t line_memory)
 	}
 	lines.text[lines.used] = '\0';
 	return lines.text;
-}
-
-bool
-client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
-{
-	int fd = client_send_request(path, request);
-	const char *reason = fd >= 0 ? client_receive_text(fd, text, size) : strerror(errno);
-
-	if (fd >= 0)
-		close(fd);
-	if (reason == NULL && strncmp(text, "ok\n", 3) == 0) {
-		memmove(text, text + 3, strlen(text + 3) + 1);
-		return true;
-	}
-	if (reason != NULL) {
-		snprintf(error, error_size, "%s", reason);
-	} else {
-		text[strcspn(text, "\n")] = '\0';
-		client_check_first_line(text, error, error_size);
-	}
-	return false;
 }
 
 void

@@ -75,8 +75,4 @@ void client_watch_signals(void (*handler)(int number), int further, sigset_t *un
  * frees the text. */
 char *client_read_lines(int fd, size_t most, size_t line_memory);
 
-/* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
- * sends a reply that does not fit or is not printable ASCII, or takes long. */
-bool client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);
-
 #endif
