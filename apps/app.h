@@ -37,7 +37,7 @@ struct app_protocol {
 	struct app_ports ports;	       /* default; the configuration may replace them */
 	const struct app_reader *reader;
 	bool names;		       /* its reader gives connections a name */
-	bool (*probes_enabled)(void);  /* whether any of its probes is enabled */
+	enum probe_id first, last;     /* its probes, which are consecutive in probes/netobs.d */
 	void (*fire)(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message);
 	struct text_family text;       /* its lines in --print */
 };
@@ -47,6 +47,15 @@ struct app_protocol {
 #undef APP
 
 extern const struct app_protocol *const app_protocols[APP_COUNT];
+
+/* Whether any probe of the protocol is enabled. */
+bool app_probes_enabled(const struct app_protocol *protocol);
+
+/* Parts of a line of --print, after a word: a text, unless it is empty; a number; a time, unless it is negative. */
+char *app_put_text(char *at, const char *word, const char *text, size_t size);
+char *app_put_number(char *at, const char *word, uint64_t number);
+char *app_put_time(char *at, const char *word, int64_t us);
+#define APP_PUT_TEXT(at, word, field) app_put_text((at), (word), (field), sizeof(field))
 
 /* Makes the printer print the probes of all protocols with their own formatters.  Call it once, before a printer is
  * made. */

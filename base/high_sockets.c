@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
 
 static unsigned boundary;
 

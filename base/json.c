@@ -312,3 +312,15 @@ json_add_null(struct json *json, const char *name)
 {
 	json_add_literal(json, name, "null");
 }
+
+static void
+text_write_json(void *to, const char *bytes, size_t length)
+{
+	text_add_bytes(to, bytes, length);
+}
+
+struct json
+text_json(struct text_buffer *text)
+{
+	return (struct json){.write = text_write_json, .to = text};
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes JSON: members one by one to any output (struct json), or, where a line has a hundred fields and its keys are
- * prepared, into a buffer that the caller guarantees to be large enough, as base/format.h does for plain text.
+ * prepared, into a buffer that the caller guarantees to be large enough, as base/text.h does for plain text.
  */
 #ifndef NETOBS_BASE_JSON_H
 #define NETOBS_BASE_JSON_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/format.h"
+#include "base/text.h"
 
 /* Most bytes written for one byte of text: \u00ff. */
 #define JSON_BYTE_MAX 6
@@ -45,7 +45,7 @@ put_json_name(char *at, const char *name)
 	return at;
 }
 
-/* Writes the key of a member behind `before`: the brace of its object, or a comma.  `name` needs no escaping. */
+/* Writes the key of a member after `before`: the brace of its object, or a comma.  `name` needs no escaping. */
 static inline char *
 put_json_key(char *at, char before, const char *name)
 {
@@ -96,5 +96,8 @@ void json_add_escaped(struct json *json, const char *name, const char *text);
 
 /* A number as text, which is JSON already. */
 void json_add_literal(struct json *json, const char *name, const char *literal);
+
+/* Appends to a text: each part of a member as a whole, or not. */
+struct json text_json(struct text_buffer *text);
 
 #endif

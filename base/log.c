@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "base/progress.h"
+#include "base/text.h"
 
 #define LINE_MAX_BYTES LOG_TEXT_MAX
 
@@ -19,27 +19,6 @@ static char unwritten[4 * LINE_MAX_BYTES + 33];		  /* rest of a line that was wr
 static size_t unwritten_size;
 static _Atomic uint64_t dropped_lines;
 static _Atomic bool muted;
-
-/* Writes `text` so that it is one line of printable ASCII; `line` has space for four times its length. */
-static void
-log_escape_line(const char *text, char *line)
-{
-	static const char hex[] = "0123456789abcdef";
-
-	for (; *text != '\0'; text++) {
-		unsigned char byte = (unsigned char)*text;
-
-		if (byte >= ' ' && byte <= '~') {
-			*line++ = *text;
-			continue;
-		}
-		*line++ = '\\';
-		*line++ = 'x';
-		*line++ = hex[byte >> 4];
-		*line++ = hex[byte & 15];
-	}
-	*line = '\0';
-}
 
 /* Writes out the rest of a line that was written in part.  False if a part is left.  The caller holds the mutex. */
 static bool
@@ -101,7 +80,7 @@ log_write(enum log_level level, const char *format, ...)
 		return;
 	if ((size_t)length >= sizeof text)
 		memcpy(text + sizeof text - 4, "...", 4);
-	log_escape_line(text, line);
+	*put_foreign_text(line, text, strlen(text)) = '\0';
 	if (getenv("JOURNAL_STREAM") != NULL)
 		snprintf(priority, sizeof priority, "<%d>", (int)level);
 	length = snprintf(message, sizeof message, "%s%.23s: %s\n", priority, program_invocation_short_name, line);

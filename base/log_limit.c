@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/log_limit.h"
+#include "base/log.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 
 /* Limits are per process, and any thread may log. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -108,11 +107,4 @@ log_limit_disable(void)
 {
 	log_limit_report_sites(true);
 	limiting = false;
-}
-
-bool
-log_out_of_memory(void)
-{
-	log_error("out of memory");
-	return false;
 }

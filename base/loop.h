@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fair_lock.h"
+#include "base/thread.h"
 
 struct loop;
 struct wakeup;

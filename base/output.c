@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,24 +97,6 @@ output_write(int fd, const void *from, size_t size)
 	return write(fd, from, size);
 }
 
-bool
-output_write_all(int fd, const void *from, size_t size)
-{
-	const char *at = from;
-
-	while (size > 0) {
-		ssize_t done = write(fd, at, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return false;
-		at += done;
-		size -= (size_t)done;
-	}
-	return true;
-}
-
 size_t
 output_write_within(int fd, const char *from, size_t size, int ms)
 {
@@ -134,4 +118,24 @@ output_write_within(int fd, const char *from, size_t size, int ms)
 			(void)poll(&ready, 1, (int)((end - now) / 1000000) + 1);
 	}
 	return done;
+}
+
+/* ---------------------------------------------------------------------------------------------------- closed output */
+
+/* The reader of another descriptor may have gone instead: then the signal has its default action. */
+static void
+closed_output_on_signal(int number)
+{
+	struct pollfd output = {.fd = STDOUT_FILENO};
+
+	if (poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0)
+		_exit(EXIT_SUCCESS);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void
+closed_output_end_quietly(void)
+{
+	signal(SIGPIPE, closed_output_on_signal);
 }

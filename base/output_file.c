@@ -17,10 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/descriptor_path.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "base/output.h"
+#include "base/path.h"
 
 /* ----------------------------------------------------------------------------------------------- complete or absent */
 
@@ -268,6 +267,24 @@ complete_file_discard(struct complete_file *file)
 		close(file->directory);
 	free(file);
 	errno = error;
+}
+
+bool
+output_write_all(int fd, const void *from, size_t size)
+{
+	const char *at = from;
+
+	while (size > 0) {
+		ssize_t done = write(fd, at, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return false;
+		at += done;
+		size -= (size_t)done;
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------ the keeper */
@@ -588,37 +605,40 @@ output_file_free(struct output_file *file)
 
 /* ------------------------------------------------------------------------------------------------- temporary files */
 
+static const char *
+file_temporary_directory(const char *fallback)
+{
+	const char *chosen = getenv("TMPDIR");
+
+	return chosen != NULL && *chosen != '\0' ? chosen : fallback;
+}
+
 int
 output_file_open_unnamed(const char *fallback, char error[OUTPUT_PATH_ERROR_MAX])
 {
-	const char *chosen = getenv("TMPDIR");
+	const char *directory = file_temporary_directory(fallback);
 	char reason[OUTPUT_PATH_ERROR_MAX];
-	int fd;
+	int fd = output_path_open_unnamed(directory, reason);
 
-	if (chosen == NULL || *chosen == '\0')
-		chosen = fallback;
-	fd = output_path_open_unnamed(chosen, reason);
 	if (fd < 0)
-		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%.200s: %.*s", chosen, OUTPUT_PATH_ERROR_MAX - 210, reason);
+		snprintf(error, OUTPUT_PATH_ERROR_MAX, "%.200s: %.*s", directory, OUTPUT_PATH_ERROR_MAX - 210, reason);
 	return fd;
 }
 
 int
 output_file_open_temporary(const struct output_file *file)
 {
-	char directory[PATH_MAX], error[OUTPUT_PATH_ERROR_MAX];
-	const char *name;
+	char beside[PATH_MAX], error[OUTPUT_PATH_ERROR_MAX];
+	const char *directory = beside, *name;
 	int fd;
 
-	if (file->keeper == NULL) {
-		fd = output_file_open_unnamed("/tmp", error);
-		if (fd < 0)
-			log_error("cannot create a temporary file in %s; set TMPDIR to another directory", error);
-		return fd;
-	}
-	(void)output_path_split(file->path, directory, &name);
+	if (file->keeper == NULL)
+		directory = file_temporary_directory("/tmp");
+	else
+		(void)output_path_split(file->path, beside, &name);
 	fd = output_path_open_unnamed(directory, error);
 	if (fd < 0)
-		log_error("cannot create a temporary file in %s: %s", directory, error);
+		log_error("cannot create a temporary file in %s: %s%s", directory, error,
+			  file->keeper == NULL ? "; set TMPDIR to another directory" : "");
 	return fd;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/output_path.h"
+#include "base/path.h"
 
 struct complete_file;
 
@@ -25,6 +25,9 @@ struct complete_file *complete_file_open(const char *path, unsigned flags, char 
 
 /* For writing. */
 int complete_file_fd(const struct complete_file *file);
+
+/* Writes all to a descriptor that blocks.  False with errno. */
+bool output_write_all(int fd, const void *from, size_t size);
 
 /* Makes the content durable, and gives the file its name, in place of a file that has it.  Releases `file`.  Returns 0
  * or an errno; then the file is absent, or as it was before. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/progress.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/output.h"
 
 #define PROGRESS_DELAY_NS    1000000000u /* shorter operations show nothing */
 #define PROGRESS_INTERVAL_NS 200000000u

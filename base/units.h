@@ -56,7 +56,7 @@ struct quantity {
 	bool or_zero;	   /* 0 is accepted below the minimum, without unit, too */
 };
 
-/* Parses a time or size.  False with a message, "expected a time from 1ms to 1h ...", if `text` is none. */
+/* Parses a time or size.  False with a message, "expected a time from 1ms to 1h ...", if `text` is neither. */
 bool units_parse(const struct quantity *quantity, const char *text, uint64_t *value, char error[UNITS_ERROR_MAX]);
 
 /* Formats a number of ns or bytes with the largest unit of which it is a multiple: 90s, 5min, 64M. */

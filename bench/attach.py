@@ -2,7 +2,7 @@
 """How long bpftrace takes to attach to probes and to detach from them: the row "attach" of bench/run.py.
 
 bpftrace prints what its BEGIN has printed when all probes are attached, and ends when all are detached.  A netobsd that waits
-for its input runs meanwhile, as in use; none of its probes fires.
+for its input runs meanwhile, as in use; its probes do not fire.
 """
 import re
 import statistics
@@ -29,7 +29,7 @@ def attach(arguments, probes):
         times[line.strip()] = time.monotonic()
     if tracer.wait() != 0 or "exit" not in times:
         raise OSError("bpftrace does not attach: " + printed[-300:].strip())
-    # BEGIN and interval are no sites.
+    # BEGIN and interval are not sites.
     sites = int(re.search(r"Attach(?:ing|ed) (\d+) probe", printed).group(1)) - 2
     return Attachment(sites, times["attached"] - begin, time.monotonic() - times["exit"])
 

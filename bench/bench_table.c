@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "flow/flow_internal.h"
+#include "flow/table/slots.h"
 
 #define BATCH 32
 #define LOOKUPS 4000000u
@@ -192,7 +192,7 @@ bench_create_flows(struct bench_run *t)
 
 	for (i = 0; i < t->flows; i += BATCH) {
 		for (j = i; j < i + BATCH && j < t->flows; j++)
-			flow_table_prefetch_slot(t->table, t->hash[j]);
+			slots_prefetch_home(t->table, t->hash[j]);
 		for (j = i; j < i + BATCH && j < t->flows; j++) {
 			t->now += 1000;
 			(void)bench_send_datagram(t, j);
@@ -233,9 +233,9 @@ bench_lookup_batch(struct bench_run *t, const uint32_t *pick, bool refresh)
 	unsigned i;
 
 	for (i = 0; i < BATCH; i++)
-		flow_table_prefetch_slot(t->table, t->hash[pick[i]]);
+		slots_prefetch_home(t->table, t->hash[pick[i]]);
 	for (i = 0; i < BATCH; i++)
-		flow_table_prefetch_candidate(t->table, t->hash[pick[i]]);
+		slots_prefetch_candidate(t->table, t->hash[pick[i]]);
 	for (i = 0; i < BATCH; i++)
 		read = refresh ? bench_send_datagram(t, pick[i])->last_seen
 			       : bench_lookup_read(t, pick[i] + (uint32_t)(read >> 63));
@@ -298,11 +298,11 @@ bench_churn(struct bench_run *t)
 		begin = bench_clock_ns();
 		for (i = 0; i + BATCH <= t->flows; i += BATCH) {
 			for (j = i; j < i + BATCH; j++) {
-				flow_table_prefetch_slot(t->table, t->hash[new + j]);
-				flow_table_prefetch_slot(t->table, t->hash[old + j]);
+				slots_prefetch_home(t->table, t->hash[new + j]);
+				slots_prefetch_home(t->table, t->hash[old + j]);
 			}
 			for (j = i; j < i + BATCH; j++)
-				flow_table_prefetch_candidate(t->table, t->hash[old + j]);
+				slots_prefetch_candidate(t->table, t->hash[old + j]);
 			for (j = i; j < i + BATCH; j++) {
 				struct flow *flow = flow_table_lookup(t->table, &t->key[old + j], t->hash[old + j]);
 
@@ -327,7 +327,7 @@ bench_evict(struct bench_run *t)
 
 	for (i = 0; i + BATCH <= t->flows; i += BATCH) {
 		for (j = i; j < i + BATCH; j++)
-			flow_table_prefetch_slot(t->table, t->hash[t->flows + j]);
+			slots_prefetch_home(t->table, t->hash[t->flows + j]);
 		for (j = i; j < i + BATCH; j++) {
 			t->now += 100;
 			flow_table_run_timers(t->table, t->now);

@@ -27,7 +27,7 @@ struct gen_connection {
 	uint32_t seq[2];	 /* next to send, client first */
 	uint16_t sport, dport;
 	uint16_t step;
-	uint16_t packets; /* after which it is stopped; 0: none */
+	uint16_t packets; /* after which it is stopped; 0: it is not stopped */
 	uint8_t protocol;
 	uint8_t version;
 };

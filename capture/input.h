@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Interface shared by the frame sources: files (replay.h) and interfaces (live.h). */
+/* The frame sources, files and interfaces, and what they share. */
 #ifndef NETOBS_CAPTURE_INPUT_H
 #define NETOBS_CAPTURE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/loop.h"
+#include "config/config.h"
+#include "host/interfaces.h"
 
 struct batch;
 struct config;
@@ -54,7 +58,7 @@ struct input_ops {
 	 * before this call.  False with a message logged. */
 	bool (*start)(struct input *input);
 	/* Link types (DLT_ values) of all files or interfaces, available after start(); some may be repeated.  A pcapng
-	 * file may have further ones behind its first frame.  The array belongs to the input. */
+	 * file may have further ones after its first frame.  The array belongs to the input. */
 	const int *(*link_types)(const struct input *input, size_t *count);
 	/* Passes every frame to the batch until there are no more or the loop is stopped.  Called once. */
 	enum input_result (*run)(struct input *input, struct batch *batch);
@@ -116,5 +120,32 @@ input_free(struct input *input)
 	if (input != NULL)
 		input->ops->free(input);
 }
+
+/* ----------------------------------------------------------------------------------------------------------- replay */
+
+/* Replays capture files: pcap and pcapng, plain or compressed, several merged in time order, at any speed. */
+
+/* Opens every configured file without reading; input_start() reads, and compiles the filter for each file.  NULL, with
+ * a message logged, if a file cannot be opened. */
+struct input *replay_open(const struct config *config, struct loop *loop);
+
+/* ------------------------------------------------------------------------------------------------------------- live */
+
+/* Captures from interfaces in an event loop.  If an interface goes down, is renamed or is removed, the other interfaces
+ * are still observed and netobsd waits for its return. */
+
+struct fanout;
+
+/* Share of one input if there are several workers. */
+struct live_partition {
+	unsigned number;       /* number of the input, from 0; only number 0 logs changes of interfaces */
+	struct fanout *fanout; /* borrowed; NULL if there is only one input */
+	bool may_reopen;       /* the capability to open interfaces is kept: those that are absent are awaited */
+};
+
+/* Opens every configured interface.  `interfaces` is borrowed, and its changes are subscribed to; it names the real
+ * interfaces of frames on "any".  NULL, with a message logged, if an interface can neither be observed nor awaited. */
+struct input *live_open(const struct config *config, struct loop *loop, struct interfaces *interfaces,
+			const struct live_partition *partition);
 
 #endif

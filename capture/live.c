@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/live.h"
-
+/* Live capture: reading interfaces in an event loop. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -10,13 +9,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "capture/fanout.h"
-#include "capture/live_internal.h"
-#include "capture/live_pcap_open.h"
-#include "capture/live_pcap_suspend.h"
-#include "capture/pcap_common.h"
 #include "capture/batch.h"
+#include "capture/link_filters.h"
+#include "capture/live_internal.h"
+#include "capture/live_pcap.h"
 #include "dissect/cursor.h"
 #include "engine/engine.h"
 #include "flow/flow.h"
@@ -135,7 +131,7 @@ static void
 live_handle_fanout_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
 	struct live_interface *interface = (struct live_interface *)user;
-	/* Nanoseconds: live_pcap_open.c sets the precision. */
+	/* Nanoseconds: live_pcap.c sets the precision. */
 	uint64_t ts = (uint64_t)header->ts.tv_sec * NANOSECONDS + (uint64_t)header->ts.tv_usec;
 
 	if (ts >= interface->fanout_since) {

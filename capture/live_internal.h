@@ -8,8 +8,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "capture/input.h"
-#include "capture/live.h"
-#include "capture/live_pcap_open.h"
+#include "capture/live_pcap.h"
 #include "capture/packet_ring.h"
 #include "config/config.h"
 #include "host/interfaces.h"
@@ -56,7 +55,7 @@ struct live {
 	bool suspended;		 /* capture is suspended because no tracer is attached (--on-demand) */
 	unsigned idle_ticks;	 /* ticks since a tracer was last attached */
 	uint64_t output_dropped; /* lines, when that was logged last */
-	bool failed;		 /* no interface is left, and none can return */
+	bool failed;		 /* no interface is left, and no interface can return */
 	struct input_counters counters;
 	struct ring_geometry ring_geometry; /* of all interfaces; block_size 0: unknown */
 	int *link_types;
@@ -64,7 +63,7 @@ struct live {
 	struct live_interface interfaces[];
 };
 
-/* live.c: opens an interface as live_pcap_open.h describes and joins its fanout group; fills in its properties; starts
+/* live.c: opens an interface as live_pcap.h describes and joins its fanout group; fills in its properties; starts
  * to read its frames; reads all frames that are waiting; closes it; updates its counters. */
 pcap_t *live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
 				 int *status, int *group);
@@ -87,7 +86,7 @@ const struct interface *live_frame_interface(const struct live_interface *interf
 
 /* live_ring.c: maps the ring of an interface that was just opened, if libpcap need not read it; unmaps it; applies the
  * configured filter to its frames unless the kernel does (called when libpcap has set it), false with a message if it
- * is invalid; reads frames until `most` are read or none is left, and returns their number, at most `most`, or
+ * is invalid; reads frames until `most` are read or no frame is left, and returns their number, at most `most`, or
  * PCAP_ERROR if the interface was removed. */
 void live_ring_map(struct live_interface *interface);
 void live_ring_unmap(struct live_interface *interface);

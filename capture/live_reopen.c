@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "capture/live_internal.h"
-#include "capture/live_pcap_open.h"
-#include "host/rtnl.h"
+#include "capture/live_pcap.h"
 #include "flow/flow.h"
+#include "host/rtnl.h"
 
 #define RETRY_DELAY_FIRST (1 * NANOSECONDS)
 #define RETRY_DELAY_MAX	  (64 * NANOSECONDS)

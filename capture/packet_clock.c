@@ -50,7 +50,7 @@ packet_clock_is_ahead(const struct packet_clock *clock)
 }
 
 /* Live: a time stamp is valid unless it is later than the host's clock.  An earlier one than packet time is out of
- * order, unless packet time itself is ahead of the host's clock, or the frame waited behind those of another interface
+ * order, unless packet time itself is ahead of the host's clock, or the frame waited for those of another interface
  * since all interfaces were read. */
 static enum packet_clock_verdict
 packet_clock_decide_live(struct packet_clock *clock, uint64_t ts)
@@ -71,14 +71,14 @@ packet_clock_decide_live(struct packet_clock *clock, uint64_t ts)
 
 /* Whether time returns from the irregular time stamp to where it was. */
 static bool
-packet_clock_returns(const struct packet_clock *clock, uint64_t ts, const struct frame *behind)
+packet_clock_returns(const struct packet_clock *clock, uint64_t ts, const struct frame *after)
 {
 	if (ts + clock->offset > clock->now)
-		return behind->ts + PACKET_CLOCK_TOLERANCE_NS < ts;
-	return behind->ts + clock->offset + PACKET_CLOCK_TOLERANCE_NS >= clock->now;
+		return after->ts + PACKET_CLOCK_TOLERANCE_NS < ts;
+	return after->ts + clock->offset + PACKET_CLOCK_TOLERANCE_NS >= clock->now;
 }
 
-/* Whether a time stamp that no frame behind it contradicts is out of order, rather than a step back. */
+/* Whether a time stamp that no frame after it contradicts is out of order, rather than a step back. */
 static bool
 packet_clock_is_unordered(struct packet_clock *clock)
 {
@@ -102,14 +102,14 @@ packet_clock_step_back(struct packet_clock *clock, uint64_t ts)
 }
 
 static enum packet_clock_verdict
-packet_clock_decide_file(struct packet_clock *clock, uint64_t ts, const struct frame *behind, unsigned count, bool last)
+packet_clock_decide_file(struct packet_clock *clock, uint64_t ts, const struct frame *after, unsigned count, bool last)
 {
 	bool ahead = ts + clock->offset > clock->now;
 
 	if (count > PACKET_CLOCK_LOOKAHEAD)
 		count = PACKET_CLOCK_LOOKAHEAD;
 	for (unsigned i = 0; i < count; i++)
-		if (packet_clock_returns(clock, ts, &behind[i]))
+		if (packet_clock_returns(clock, ts, &after[i]))
 			return PACKET_CLOCK_STRAY;
 	if (count < PACKET_CLOCK_LOOKAHEAD && !last)
 		return PACKET_CLOCK_UNDECIDED;
@@ -121,7 +121,7 @@ packet_clock_decide_file(struct packet_clock *clock, uint64_t ts, const struct f
 }
 
 enum packet_clock_verdict
-packet_clock_decide(struct packet_clock *clock, uint64_t ts, const struct frame *behind, unsigned count, bool last)
+packet_clock_decide(struct packet_clock *clock, uint64_t ts, const struct frame *after, unsigned count, bool last)
 {
 	uint64_t time = ts + clock->offset;
 
@@ -135,7 +135,7 @@ packet_clock_decide(struct packet_clock *clock, uint64_t ts, const struct frame 
 		clock->now = time;
 		return PACKET_CLOCK_REGULAR;
 	}
-	return packet_clock_decide_file(clock, ts, behind, count, last);
+	return packet_clock_decide_file(clock, ts, after, count, last);
 }
 
 void

@@ -4,10 +4,11 @@
  * offset is 0 until the clock of the capturing host is stepped.  A step moves the offset, so that timers and round
  * trips are not affected by it.  A lone time stamp far from those around it is ignored.
  *
- * Files: the frames behind an irregular time stamp decide.  If time returns, the stamp is ignored; if it does not, a
+ * Files: the frames after an irregular time stamp decide.  If time returns, the stamp is ignored; if it does not, a
  * later stamp is a gap in the traffic, and an earlier one a step.  Time runs away if blocks of frames that are not in
  * order are taken for gaps and steps in turn, so a step soon after another needs more frames.  Live: the host's clock
- * decides (see `host_now`), which is read again after the frames: a pause of the process or of the machine is no step.
+ * decides (see `host_now`), which is read again after the frames: a pause of the process or of the machine is not a
+ * step.
  */
 #ifndef NETOBS_CAPTURE_PACKET_CLOCK_H
 #define NETOBS_CAPTURE_PACKET_CLOCK_H
@@ -28,7 +29,7 @@
 /* Frames may be out of order by this. */
 #define PACKET_CLOCK_TOLERANCE_NS 1000000000u
 
-/* Frames behind an irregular one that decide what it means. */
+/* Frames after an irregular one that decide what it means. */
 #define PACKET_CLOCK_LOOKAHEAD 3u
 
 /* Files that are not in order of time: after a step back, another one within this time plus the size of the first is a
@@ -64,9 +65,9 @@ packet_clock_is_regular(const struct packet_clock *clock, uint64_t ts)
 	return (ts + clock->offset - clock->now) >> (PACKET_CLOCK_GAP_BITS - clock->narrow_bits) == 0;
 }
 
-/* Decides about a frame whose time stamp is not regular, by the `count` frames behind it, and moves the clock.  `last`:
- * the frames behind it are not available, decide without them. */
-enum packet_clock_verdict packet_clock_decide(struct packet_clock *clock, uint64_t ts, const struct frame *behind,
+/* Decides about a frame whose time stamp is not regular, by the `count` frames after it, and moves the clock.  `last`:
+ * the frames after it are not available, decide without them. */
+enum packet_clock_verdict packet_clock_decide(struct packet_clock *clock, uint64_t ts, const struct frame *after,
 					      unsigned count, bool last);
 
 /* Live: the host's clock was stepped by `step` ns (modulo 2^64). */

@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <pcap/sll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,7 +35,7 @@ struct packet_ring {
 	uint32_t snapshot;	   /* longest frame, bytes */
 	int loopback;		   /* index of the loopback interface */
 	uint32_t block;		   /* number of the present block */
-	const uint8_t *next_frame; /* in the present block; NULL: none of its frames has been taken */
+	const uint8_t *next_frame; /* in the present block; NULL: no frame of it has been taken */
 	uint32_t frames_left;	   /* in the present block, if next_frame is set */
 };
 
@@ -119,7 +120,7 @@ packet_ring_is_loopback_copy(const struct packet_ring *ring, const struct sockad
 	       (from->sll_ifindex == ring->loopback || from->sll_hatype == ARPHRD_CAN);
 }
 
-/* Moves the addresses of the Ethernet header to the front and puts the tag behind them. */
+/* Moves the addresses of the Ethernet header to the front and puts the tag after them. */
 static void
 packet_ring_insert_vlan_tag(const struct tpacket3_hdr *header, struct frame *frame)
 {

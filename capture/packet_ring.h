@@ -1,5 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The geometry of the ring that libpcap shares with the kernel (packet(7), PACKET_RX_RING).  libpcap does not
+ * report it; the kernel does (sock_diag(7), packet_diag).
+ */
+#ifndef NETOBS_CAPTURE_PACKET_RING_H
+#define NETOBS_CAPTURE_PACKET_RING_H
+
+#include <pcap/pcap.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dissect/frame.h"
+
+struct ring_geometry {
+	uint32_t block_size; /* bytes */
+	uint32_t block_count;
+	uint32_t reserve; /* free bytes in front of each frame, PACKET_RESERVE */
+};
+
+/*
+ * Queries the kernel for the ring of the packet socket `fd`.  False if the socket has no ring of version 3, or if there
+ * is not a reply: Linux without packet_diag, or a system-call filter that rejects the request.
+ */
+bool ring_geometry_query(int fd, struct ring_geometry *geometry);
+
+/* ------------------------------------------------------------------------------------------------------ packet ring */
+
+/*
  * Reads frames in place: in the blocks of the ring that libpcap has created (TPACKET_V3, see the kernel's packet_mmap
  * documentation).  libpcap opens and binds the socket, sets filters and reads statistics; it reads no frame of a ring
  * that is read here.  That saves its callback for each frame, and the copy of each frame into a batch.
@@ -7,14 +34,6 @@
  * Frames have the link header that libpcap gives them: the VLAN tag that the kernel has taken out is put back, and
  * frames of "any" have a header of LINKTYPE_LINUX_SLL2, both in the free bytes in front of the frame.
  */
-#ifndef NETOBS_CAPTURE_PACKET_RING_H
-#define NETOBS_CAPTURE_PACKET_RING_H
-
-#include <pcap/pcap.h>
-#include <stdbool.h>
-
-#include "capture/ring_geometry.h"
-#include "dissect/frame.h"
 
 struct packet_ring;
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/replay.h"
+#include "capture/input.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "base/progress.h"
-#include "capture/link_filters.h"
-#include "capture/pcap_common.h"
+#include "base/output.h"
+#include "capture/batch.h"
 #include "capture/file/file_stream.h"
 #include "capture/file/frame_reader.h"
 #include "capture/file/pcap_reader.h"
-#include "capture/batch.h"
+#include "capture/link_filters.h"
 #include "capture/packet_clock.h"
 #include "dissect/dissect.h"
 #include "probes/site/semaphores.h"
@@ -24,7 +22,7 @@
 /* A paced replay does not sleep for less than this, the resolution of timers. */
 #define PACE_SLACK_NS 1000000u
 
-/* A paced replay does not wait for a longer gap if too few frames confirm the time stamps before or behind it. */
+/* A paced replay does not wait for a longer gap if too few frames confirm the time stamps before or after it. */
 #define UNCONFIRMED_GAP_NS (3600ull * 1000000000)
 
 /* A position between two frames of a capture file. */
@@ -51,7 +49,7 @@ struct replay_file {
 	struct packet_clock clock;
 	uint64_t next_time; /* packet time of next_frame, which decides its turn and its pace */
 	struct replay_mark replayed, next_end; /* end of the last replayed frame; end of next_frame */
-	/* Frames behind next_frame, read ahead to decide about its time stamp; copies. */
+	/* Frames after next_frame, read ahead to decide about its time stamp; copies. */
 	struct frame ahead[PACKET_CLOCK_LOOKAHEAD];
 	struct replay_mark ahead_end[PACKET_CLOCK_LOOKAHEAD]; /* end of each of them */
 	unsigned ahead_count;
@@ -124,7 +122,7 @@ replay_show_progress(struct replay *replay)
 		frames += mark.read_frames;
 		known = known && size > 0;
 		total += size;
-		done += file->ended ? size : file_stream_bytes_behind(file->stream, mark.bytes);
+		done += file->ended ? size : file_stream_bytes_after(file->stream, mark.bytes);
 	}
 	progress_draw(&replay->progress, frames, done, known ? total : 0);
 }
@@ -553,7 +551,7 @@ replay_keep_frame(struct replay_file *file, struct frame *frame, unsigned index)
 	return true;
 }
 
-/* Reads the frames behind next_frame that decide about its time stamp, unless that would wait for a pipe. */
+/* Reads the frames after next_frame that decide about its time stamp, unless that would wait for a pipe. */
 static void
 replay_read_ahead(struct replay_file *file)
 {
@@ -592,7 +590,7 @@ replay_take_ahead(struct replay_file *file)
 	file->ahead_bytes[file->ahead_count] = bytes;
 }
 
-/* Sets next_time.  A lone time stamp, and a step of the clock, move neither the frame nor those behind it. */
+/* Sets next_time.  A lone time stamp, and a step of the clock, move neither the frame nor those after it. */
 static void
 replay_set_time(struct replay_file *file)
 {
@@ -674,7 +672,7 @@ replay_wait_until_due(struct replay *replay, uint64_t time)
 	bool first = replay->start_time == 0;
 	double due, ahead; /* nanoseconds after the first frame; from now */
 
-	/* A long gap behind the first frame: its time stamp is the only one before. */
+	/* A long gap after the first frame: its time stamp is the only one before. */
 	if (first || (!replay->paced && time > replay->first_time + UNCONFIRMED_GAP_NS)) {
 		replay->start_time = now;
 		replay->first_time = time;
@@ -742,8 +740,8 @@ replay_start_threads(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++)
 		files += file_stream_read_ahead(replay->files[i].stream, replay->threads);
 	if (files == 0 && replay->config->config_path == NULL)
-		log_notice("--workers has no effect: other threads only decompress regular files, and none of the "
-			   "given ones is compressed");
+		log_notice("--workers has no effect: other threads only decompress regular files, and no given "
+			   "file is compressed");
 	error = reader_threads_start(replay->threads, replay->config->workers - 1);
 	if (error != 0)
 		log_warning("cannot start a reader thread: %s; the other threads do its work", strerror(error));
@@ -830,7 +828,7 @@ replay_compile_filter(const struct replay_file *file, const struct config *confi
 	return link_filters_add(result, config, dlts, file->links.count);
 }
 
-/* Sets the filter of every file or of none.  Frames read ahead have passed the old filter and stay. */
+/* Sets the filter of every file or of no file.  Frames read ahead have passed the old filter and stay. */
 static bool
 replay_set_filter(struct input *input, const struct config *config)
 {

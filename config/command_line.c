@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "config/config_file.h"
 #include "config/options.h"
 
 /* Builds the tables for getopt_long().  A row's value is 256 + its index; short options have the value of their
@@ -42,7 +41,8 @@ options_find_by_value(int value)
 	return NULL;
 }
 
-/* Logs what '?' from getopt_long() means: an unknown or ambiguous option, or a value for an option that takes none. */
+/* Logs what '?' from getopt_long() means: an unknown or ambiguous option, or a value for an option that takes no
+ * value. */
 static void
 options_log_unknown(char **argv)
 {
@@ -61,7 +61,7 @@ options_log_unknown(char **argv)
 			  options_hint(argv[optind - 1] + 2, strcspn(argv[optind - 1] + 2, "="), false, hint));
 }
 
-/* Joins the arguments behind the options into the filter. */
+/* Joins the arguments after the options into the filter. */
 static bool
 options_join_filter(int argc, char **argv, struct config *config)
 {

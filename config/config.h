@@ -54,7 +54,7 @@ struct config {
 	enum view_mode view;
 	struct ip_prefix *local_prefixes;
 	size_t local_prefix_count;
-	bool lookup_owners;    /* live: look up the processes behind local sockets */
+	bool lookup_owners;    /* live: look up the processes that own local sockets */
 	bool lookup_all_users; /* also sockets of other users, which requires capabilities */
 	bool wait_owners;      /* wait for them, briefly, before the first firing of a connection */
 	bool observe_inner;    /* tunnelled packets fire as packets of their own */
@@ -80,7 +80,7 @@ struct config {
 	const char *records_where;   /* expression that selects records; NULL: all */
 	const char *print_fields;    /* --print-fields: comma-separated names; NULL: whole lines */
 	const char *records_fields;  /* comma-separated names; NULL: the default */
-	const char *records_sort;    /* name of a field, perhaps behind "-"; NULL: by end */
+	const char *records_sort;    /* name of a field, perhaps after "-"; NULL: by end */
 	uint32_t records_limit;	     /* most records that are written, 0: all */
 	const char **writes;	     /* NULL-terminated, each NAME=FILE: captures of connections to write */
 	unsigned write_format;	     /* enum capture_format of these */
@@ -93,7 +93,7 @@ struct config {
 	bool list_engine; /* those of netobs_engine */
 	enum print_format list_format;
 	bool summary, strict, foreground;
-	uint32_t debug_topics; /* enabled at start: a set as in log_debug.h */
+	uint32_t debug_topics; /* enabled at start: a set as in log.h */
 	enum site_kind probe_site;
 	struct flow_limits flow_limits;
 	struct app_ports app_ports[APP_COUNT]; /* by enum app_id */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "config/config_file.h"
-
-#include <confuse.h>
+/*
+ * netobs.conf(5): NAME = VALUE, NAME = {VALUE, ...} and NAME += {VALUE, ...}.  All values are text, which the kinds of
+ * the table check as on the command line.  The first error ends the reading, with one message "FILE:LINE: what".
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -12,236 +13,258 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "base/trusted_path.h"
+#include "base/path.h"
 #include "config/options.h"
 
-/* --- the text of the file --- */
-
-/*
- * Prepares a configuration file for libconfuse, so that its line numbers are right and its scanner never sees input for
- * which it has no rule.
- */
-
-/* Larger files are refused: no sensible configuration is that long. */
+/* Larger files, and longer values, are refused: no sensible configuration is that long. */
 #define CONFIG_TEXT_MAX (1 << 20)
-
-/* Lexical class of the current bytes. */
-enum scan_state {
-	SCAN_PLAIN,
-	SCAN_WORD,   /* unquoted; "10.0.0.0/8" and "a//b" are one word each */
-	SCAN_DOUBLE, /* between quotes */
-	SCAN_SINGLE,
-	SCAN_LINE,  /* a comment to the end of its line */
-	SCAN_BLOCK, /* a comment until its end */
-};
-
-struct config_scanner {
-	const char *name;
-	enum scan_state state;
-	int line;
-	int state_line; /* line on which this state began */
-};
-
-static enum scan_state
-config_scanner_next_state(const struct config_scanner *scanner, const char *at)
-{
-	switch (scanner->state) {
-	case SCAN_PLAIN:
-	case SCAN_WORD:
-		if (*at == '#')
-			return SCAN_LINE;
-		if (*at == '"')
-			return SCAN_DOUBLE;
-		if (*at == '\'')
-			return SCAN_SINGLE;
-		if (strchr(" \t\r\n={}(),+", *at) != NULL)
-			return SCAN_PLAIN;
-		if (scanner->state == SCAN_PLAIN && at[0] == '/' && (at[1] == '/' || at[1] == '*'))
-			return at[1] == '/' ? SCAN_LINE : SCAN_BLOCK;
-		return SCAN_WORD;
-	case SCAN_DOUBLE:
-		return *at == '"' ? SCAN_PLAIN : SCAN_DOUBLE;
-	case SCAN_SINGLE:
-		return *at == '\'' ? SCAN_PLAIN : SCAN_SINGLE;
-	case SCAN_LINE:
-		return *at == '\n' ? SCAN_PLAIN : SCAN_LINE;
-	case SCAN_BLOCK:
-		break;
-	}
-	return SCAN_BLOCK; /* left to config_scanner_blank_comments(), because the end has two characters */
-}
-
-/* Replaces comments by blanks, except for newlines.  False if the text ends inside quotes or a comment. */
-static bool
-config_scanner_blank_comments(struct config_scanner *scanner, char *text)
-{
-	for (char *at = text; *at != '\0'; at++) {
-		enum scan_state before = scanner->state;
-
-		scanner->state = config_scanner_next_state(scanner, at);
-		if (scanner->state != before)
-			scanner->state_line = scanner->line;
-		if ((before == SCAN_DOUBLE || before == SCAN_SINGLE) && *at == '\\' && at[1] != '\0')
-			scanner->line += *++at == '\n'; /* an escaped character never ends the quote */
-		else if (*at == '\n')
-			scanner->line++;
-		else if (before == SCAN_BLOCK && at[0] == '*' && at[1] == '/') {
-			*at++ = ' ';
-			*at = ' ';
-			scanner->state = SCAN_PLAIN;
-		} else if (scanner->state == SCAN_LINE || scanner->state == SCAN_BLOCK) {
-			if (scanner->state == SCAN_BLOCK && before != SCAN_BLOCK)
-				*at++ = ' '; /* the start of a comment has two characters too */
-			*at = ' ';
-		}
-	}
-	return scanner->state == SCAN_PLAIN;
-}
-
-static bool
-config_text_log_error(const struct config_scanner *scanner, int line, const char *what)
-{
-	log_error("%s:%d: %s", scanner->name, line, what);
-	return false;
-}
-
-static bool
-config_text_strip_comments(const char *name, char *text, size_t size)
-{
-	struct config_scanner scanner = {.name = name, .line = 1, .state_line = 1};
-	const char *nul = memchr(text, '\0', size);
-
-	if (nul != NULL) {
-		for (const char *at = text; at < nul; at++)
-			scanner.line += *at == '\n';
-		return config_text_log_error(&scanner, scanner.line, "the file contains a NUL byte");
-	}
-	if (config_scanner_blank_comments(&scanner, text))
-		return true;
-	return config_text_log_error(&scanner, scanner.state_line,
-				     scanner.state == SCAN_BLOCK ? "unterminated comment" : "unterminated quote");
-}
-
-/* Returns the text of a file with a newline at the end and comments blanked; the caller frees it.  NULL, with a message
- * "NAME:LINE: what" logged, if the file cannot be read or a quote or comment is not closed. */
-static char *
-config_text_read(FILE *stream, const char *name)
-{
-	char *text = malloc(CONFIG_TEXT_MAX + 2);
-	size_t size;
-
-	if (text == NULL) {
-		log_error("cannot read %s: out of memory", name);
-		return NULL;
-	}
-	size = fread(text, 1, CONFIG_TEXT_MAX + 1, stream);
-	if (ferror(stream) || size > CONFIG_TEXT_MAX) {
-		log_error("cannot read %s: %s", name, ferror(stream) ? strerror(errno) : "it is larger than 1 MiB");
-		free(text);
-		return NULL;
-	}
-	text[size++] = '\n';
-	text[size] = '\0';
-	if (config_text_strip_comments(name, text, size))
-		return text;
-	free(text);
-	return NULL;
-}
-
-/* --- the parser --- */
-
-/* State of the parser that runs, for libconfuse's callbacks, which have no context argument. */
-static struct config_parser {
-	struct config *config;
-	struct config discarded; /* receives overridden values, which are checked and not used */
-	const bool *overridden_rows;
-	int *lines;	   /* per row: line of the setting, 0 if not set yet */
-	bool error_logged; /* an error was logged: later ones are its consequences */
-} *parser;
-
-/* Logs libconfuse's own errors and those of config_file_set_value(). */
-static void __attribute__((format(printf, 2, 0)))
-config_file_log_error(cfg_t *cfg, const char *format, va_list arguments)
-{
-	static const char unknown[] = "no such option '";
-	char what[512], hint[NEAREST_HINT_MAX] = "";
-
-	vsnprintf(what, sizeof what, format, arguments);
-	if (strncmp(what, unknown, sizeof unknown - 1) == 0)
-		options_hint(what + sizeof unknown - 1, strcspn(what + sizeof unknown - 1, "'"), true, hint);
-	if (!parser->error_logged)
-		log_error("%s:%d: %s%s", cfg->filename, cfg->line, what, hint);
-	parser->error_logged = true;
-}
 
 /* Most bytes of a wrong value in a message. */
 #define VALUE_SHOWN_MAX 160
 
-/* Reports a wrong value.  One of several lines is cut behind its first line, and has the number of that line. */
-static void
-config_file_log_value(cfg_t *cfg, const char *name, const char *value, const char *error)
-{
-	size_t length = strcspn(value, "\n");
-	int last_line = cfg->line;
+struct config_parser {
+	const char *name; /* of the file */
+	const char *next; /* text that is not read yet */
+	int line;	  /* of `next` */
+	int token_line;	  /* on which the latest token begins */
+	char *value;	  /* of the latest TOKEN_WORD */
+	size_t length;	  /* of it */
+	struct config *config;
+	struct config discarded; /* receives overridden values, which are checked and not used */
+	const bool *overridden_rows;
+	int lines[OPTIONS_ROWS_MAX]; /* per row: line of the setting, 0 if not set yet */
+};
 
-	if (length > VALUE_SHOWN_MAX)
-		length = VALUE_SHOWN_MAX;
-	for (const char *c = value + length; *c != '\0'; c++)
-		cfg->line -= *c == '\n';
-	cfg_error(cfg, "%s = %.*s%s: %s", name, (int)length, value, value[length] == '\0' ? "" : " ...", error);
-	cfg->line = last_line;
+static bool __attribute__((format(printf, 3, 4)))
+config_fail(const struct config_parser *parser, int line, const char *format, ...)
+{
+	char what[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof what, format, arguments);
+	va_end(arguments);
+	log_error("%s:%d: %s", parser->name, line, what);
+	return false;
 }
 
-/* Callback: a value was parsed. */
-static int
-config_file_set_value(cfg_t *cfg, cfg_opt_t *option, const char *value, void *result)
+/* ----------------------------------------------------------------------------------------------------------- tokens */
+
+/* Another token is its character. */
+enum config_token { TOKEN_INVALID, TOKEN_END, TOKEN_WORD, TOKEN_APPEND };
+
+static bool
+config_skip_blanks(struct config_parser *parser)
 {
-	const struct option_row *row = options_find_setting(option->name);
-	size_t index = (size_t)(row - options_table);
-	struct config *config = parser->overridden_rows[index] ? &parser->discarded : parser->config;
+	for (;;) {
+		parser->next += strspn(parser->next, " \t\r");
+		if (*parser->next == '\n') {
+			parser->line++;
+			parser->next++;
+		} else if (*parser->next == '#' || strncmp(parser->next, "//", 2) == 0) {
+			parser->next += strcspn(parser->next, "\n");
+		} else if (strncmp(parser->next, "/*", 2) == 0) {
+			const char *end = strstr(parser->next + 2, "*/");
+
+			if (end == NULL)
+				return config_fail(parser, parser->line, "unterminated comment");
+			for (; parser->next < end + 2; parser->next++)
+				parser->line += *parser->next == '\n';
+		} else {
+			return true;
+		}
+	}
+}
+
+static void
+config_put(struct config_parser *parser, char byte)
+{
+	if (parser->length < CONFIG_TEXT_MAX)
+		parser->value[parser->length++] = byte;
+}
+
+/* ${NAME}, a variable of the environment.  False if there is none. */
+static bool
+config_take_variable(struct config_parser *parser)
+{
+	const char *value, *name = parser->next + 2;
+	char copy[256];
+	size_t length;
+
+	if (strncmp(parser->next, "${", 2) != 0)
+		return false;
+	length = strcspn(name, "}\"\n");
+	if (name[length] != '}')
+		return false;
+	snprintf(copy, sizeof copy, "%.*s", (int)length, name);
+	for (value = getenv(copy); value != NULL && *value != '\0'; value++)
+		config_put(parser, *value);
+	parser->next = name + length + 1;
+	return true;
+}
+
+/* A backslash is literal in single quotes unless a quote or another one follows. */
+static bool
+config_take_quoted(struct config_parser *parser)
+{
+	char quote = *parser->next++;
+
+	while (*parser->next != quote) {
+		const char *at = parser->next;
+
+		if (*at == '\0')
+			return config_fail(parser, parser->token_line, "unterminated quote");
+		if (quote == '"' && config_take_variable(parser))
+			continue;
+		if (*at == '\\' && at[1] != '\0' && (quote == '"' || at[1] == '\\' || at[1] == '\''))
+			parser->next++;
+		parser->line += *parser->next == '\n';
+		config_put(parser, *parser->next++);
+	}
+	parser->next++;
+	return true;
+}
+
+static void
+config_take_plain(struct config_parser *parser)
+{
+	while (*parser->next != '\0' && strchr(" \t\r\n={}(),+#\"'", *parser->next) == NULL)
+		if (!config_take_variable(parser))
+			config_put(parser, *parser->next++);
+}
+
+/* TOKEN_INVALID with a message logged. */
+static int
+config_next_token(struct config_parser *parser)
+{
+	if (!config_skip_blanks(parser))
+		return TOKEN_INVALID;
+	parser->token_line = parser->line;
+	parser->length = 0;
+	if (*parser->next == '\0')
+		return TOKEN_END;
+	if (strncmp(parser->next, "+=", 2) == 0) {
+		parser->next += 2;
+		return TOKEN_APPEND;
+	}
+	if (strchr("={}(),+", *parser->next) != NULL)
+		return *parser->next++;
+	if (*parser->next != '"' && *parser->next != '\'')
+		config_take_plain(parser);
+	else if (!config_take_quoted(parser))
+		return TOKEN_INVALID;
+	parser->value[parser->length] = '\0';
+	if (parser->length < CONFIG_TEXT_MAX)
+		return TOKEN_WORD;
+	config_fail(parser, parser->token_line, "the value is longer than 1 MiB");
+	return TOKEN_INVALID;
+}
+
+/* --------------------------------------------------------------------------------------------------------- settings */
+
+/* Reports a token that does not belong here. */
+static bool
+config_refuse_token(const struct config_parser *parser, int token)
+{
+	const char character[] = {(char)token, '\0'};
+
+	if (token == TOKEN_INVALID)
+		return false;
+	if (token == TOKEN_END)
+		return config_fail(parser, parser->token_line, "premature end of file");
+	return config_fail(parser, parser->token_line, "unexpected token '%.*s'", VALUE_SHOWN_MAX,
+			   token == TOKEN_WORD	   ? parser->value
+			   : token == TOKEN_APPEND ? "+="
+						   : character);
+}
+
+/* The first value of "=" must be that of a new setting. */
+static bool
+config_set_value(struct config_parser *parser, const struct option_row *row, bool append)
+{
+	size_t index = (size_t)(row - options_table), length = strcspn(parser->value, "\n");
+	bool overridden = parser->overridden_rows[index];
 	char error[256];
 
-	/* The first value of a list that starts with "="; "+=" appends to the list. */
-	if (option->nvalues == 1 && parser->lines[index] != 0) {
-		cfg_error(cfg, "%s is already set in line %d", row->name, parser->lines[index]);
-		return -1;
-	}
+	if (!append && parser->lines[index] != 0)
+		return config_fail(parser, parser->token_line, "%s is already set in line %d", row->name,
+				   parser->lines[index]);
 	if (parser->lines[index] == 0)
-		parser->lines[index] = cfg->line;
-	if (parser->overridden_rows[index])
-		log_debug(DEBUG_CONFIG, "%s:%d: %s is overridden by the command line", cfg->filename, cfg->line,
+		parser->lines[index] = parser->token_line;
+	if (overridden)
+		log_debug(DEBUG_CONFIG, "%s:%d: %s is overridden by the command line", parser->name, parser->token_line,
 			  row->name);
-	if (!row->kind->set(config, row, value, error, sizeof error)) {
-		config_file_log_value(cfg, row->name, value, error);
-		return -1;
-	}
-	*(const char **)result = value;
-	return 0;
+	if (row->kind->set(overridden ? &parser->discarded : parser->config, row, parser->value, error, sizeof error))
+		return true;
+	/* A value of several lines is cut after the first. */
+	if (length > VALUE_SHOWN_MAX)
+		length = VALUE_SHOWN_MAX;
+	return config_fail(parser, parser->token_line, "%s = %.*s%s: %s", row->name, (int)length, parser->value,
+			   parser->value[length] == '\0' ? "" : " ...", error);
 }
 
-/* The table in libconfuse's form: names, and which options take lists.  All values are text. */
-static cfg_opt_t *
-config_file_make_options(void)
+static bool
+config_read_values(struct config_parser *parser, const struct option_row *row, bool append)
 {
-	cfg_opt_t *options = calloc(options_table_rows + 1, sizeof *options), *option = options;
+	int token = config_next_token(parser);
+	bool braces = row->kind->list && token == '{';
 
-	if (options == NULL)
-		return NULL;
-	for (size_t i = 0; i < options_table_rows; i++) {
-		const struct option_row *row = &options_table[i];
-		cfg_opt_t scalar = CFG_STR_CB(row->name, NULL, CFGF_NODEFAULT, config_file_set_value);
-		cfg_opt_t list = CFG_STR_LIST_CB(row->name, NULL, CFGF_NODEFAULT, config_file_set_value);
-
-		if (row->source != OPTION_COMMAND_LINE)
-			*option++ = row->kind->list ? list : scalar;
+	if (braces)
+		token = config_next_token(parser);
+	while (!braces || token != '}') {
+		if (token != TOKEN_WORD)
+			return config_refuse_token(parser, token);
+		if (!config_set_value(parser, row, append))
+			return false;
+		if (!braces)
+			return true;
+		append = true;
+		token = config_next_token(parser);
+		if (token == ',')
+			token = config_next_token(parser);
+		else if (token != '}')
+			return config_refuse_token(parser, token);
 	}
-	return options; /* the zeroed row behind them marks the end */
+	return true;
+}
+
+/* The name of a setting was read. */
+static bool
+config_read_setting(struct config_parser *parser)
+{
+	const struct option_row *row = options_find_setting(parser->value);
+	int line = parser->token_line, token;
+	char hint[NEAREST_HINT_MAX];
+
+	if (row == NULL)
+		return config_fail(parser, line, "no such option '%.*s'%s", VALUE_SHOWN_MAX, parser->value,
+				   options_hint(parser->value, parser->length, true, hint));
+	token = config_next_token(parser);
+	if (token == TOKEN_INVALID || token == TOKEN_END)
+		return config_refuse_token(parser, token);
+	if (token != '=' && token != TOKEN_APPEND)
+		return config_fail(parser, line, "missing equal sign after option '%s'", row->name);
+	if (token == TOKEN_APPEND && !row->kind->list)
+		return config_fail(parser, line, "attempt to append to non-list option '%s'", row->name);
+	return config_read_values(parser, row, token == TOKEN_APPEND);
+}
+
+static bool
+config_read_settings(struct config_parser *parser)
+{
+	int token;
+
+	while ((token = config_next_token(parser)) == TOKEN_WORD)
+		if (!config_read_setting(parser))
+			return false;
+	if (token == '}')
+		return config_fail(parser, parser->token_line, "unexpected closing brace");
+	return token == TOKEN_END || config_refuse_token(parser, token);
 }
 
 /* Checks the values that may depend on others. */
 static bool
-config_file_check_values(const char *name)
+config_check_values(const struct config_parser *parser)
 {
 	char error[256], buffer[OPTIONS_VALUE_MAX];
 	const char *value;
@@ -253,58 +276,56 @@ config_file_check_values(const char *name)
 		    row->kind->check(parser->config, row, error, sizeof error))
 			continue;
 		if (row->kind->list || (value = row->kind->get(parser->config, row, 0, buffer)) == NULL)
-			log_error("%s:%d: %s: %s", name, parser->lines[i], row->name, error);
-		else
-			log_error("%s:%d: %s = %s: %s", name, parser->lines[i], row->name, value, error);
-		return false;
+			return config_fail(parser, parser->lines[i], "%s: %s", row->name, error);
+		return config_fail(parser, parser->lines[i], "%s = %s: %s", row->name, value, error);
 	}
 	return true;
 }
 
-static bool
-config_file_parse_text(char *text, const char *name, cfg_opt_t *options)
+/* Reads the whole text; the caller frees it.  NULL, with a message logged, on failure. */
+static char *
+config_read_text(FILE *stream, const struct config_parser *parser)
 {
-	FILE *stream = fmemopen(text, strlen(text), "r");
-	cfg_t *cfg = cfg_init(options, CFGF_NONE);
-	bool good = false;
+	char *text = malloc(CONFIG_TEXT_MAX + 2);
+	size_t size = text != NULL ? fread(text, 1, CONFIG_TEXT_MAX + 1, stream) : 0, length;
+	int line = 1;
 
-	if (stream == NULL || cfg == NULL || (cfg->filename = strdup(name)) == NULL) {
-		log_error("cannot read %s: out of memory", name);
-	} else {
-		cfg_set_error_function(cfg, config_file_log_error);
-		good = cfg_parse_fp(cfg, stream) == CFG_SUCCESS && !parser->error_logged;
-		if (!good && !parser->error_logged)
-			log_error("%s:%d: syntax error", name, cfg->line);
+	if (text == NULL || ferror(stream) || size > CONFIG_TEXT_MAX) {
+		log_error("cannot read %s: %s", parser->name,
+			  text == NULL	   ? "out of memory"
+			  : ferror(stream) ? strerror(errno)
+					   : "it is larger than 1 MiB");
+		free(text);
+		return NULL;
 	}
-	if (cfg != NULL)
-		cfg_free(cfg);
-	if (stream != NULL)
-		fclose(stream);
-	return good;
+	text[size] = '\0';
+	length = strlen(text);
+	if (length == size)
+		return text;
+	for (const char *at = text; at < text + length; at++)
+		line += *at == '\n';
+	config_fail(parser, line, "the file contains a NUL byte");
+	free(text);
+	return NULL;
 }
 
 bool
 config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden)
 {
-	struct config_parser own = {.config = config, .overridden_rows = overridden};
-	char *text = config_text_read(stream, name);
-	cfg_opt_t *options;
+	struct config_parser parser = {.name = name, .line = 1, .config = config, .overridden_rows = overridden};
+	char *text = config_read_text(stream, &parser);
 	bool good = false;
 
 	if (text == NULL)
 		return false;
-	options = config_file_make_options();
-	own.lines = calloc(options_table_rows, sizeof *own.lines);
-	if (options == NULL || own.lines == NULL || !config_set_defaults(&own.discarded)) {
+	parser.next = text;
+	parser.value = malloc(CONFIG_TEXT_MAX + 1);
+	if (parser.value == NULL || !config_set_defaults(&parser.discarded))
 		log_error("cannot read %s: out of memory", name);
-	} else {
-		parser = &own;
-		good = config_file_parse_text(text, name, options) && config_file_check_values(name);
-		parser = NULL;
-	}
-	config_free(&own.discarded);
-	free(own.lines);
-	free(options);
+	else
+		good = config_read_settings(&parser) && config_check_values(&parser);
+	config_free(&parser.discarded);
+	free(parser.value);
 	free(text);
 	return good;
 }
@@ -320,7 +341,7 @@ config_file_open(const char *path)
 
 	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
 		snprintf(error, sizeof error, "%s",
-			 S_ISDIR(status.st_mode) ? "it is a directory" : "it is no plain file");
+			 S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a plain file");
 	else if (fd >= 0 && (stream = fdopen(fd, "r")) == NULL)
 		snprintf(error, sizeof error, "%s", strerror(errno));
 	if (stream == NULL)

@@ -12,7 +12,7 @@
 /* Longest word of a list; longer ones select nothing. */
 #define WORD_MAX 256
 
-/* Copies the first word of a list; returns the list behind it, NULL at its end. */
+/* Copies the first word of a list; returns the list after it, NULL at its end. */
 static const char *
 list_take_word(const char *list, char word[WORD_MAX], size_t *length)
 {

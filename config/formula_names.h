@@ -20,7 +20,7 @@ bool formula_names_select_probes(const struct config *config, const char *list, 
 /* Whether `name`, of `length` bytes, is a probe or a formula of the configuration.  False, with `error`. */
 bool formula_names_check_one(const struct config *config, const char *name, size_t length, char *error, size_t size);
 
-/* Writes " (did you mean NAME?)" of a probe or a formula of the configuration, or nothing if none is near.  Returns
+/* Writes " (did you mean NAME?)" of a probe or a formula of the configuration, or nothing if no name is near.  Returns
  * `hint`. */
 const char *formula_names_hint(const struct config *config, const char *name, size_t length,
 			       char hint[NEAREST_HINT_MAX]);

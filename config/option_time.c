@@ -37,7 +37,7 @@ time_take_char(const char **at, char c)
 	return true;
 }
 
-/* Takes a fraction of a second, if there is one; digits behind the ninth are dropped. */
+/* Takes a fraction of a second, if there is one; digits after the ninth are dropped. */
 static bool
 time_take_fraction(const char **at, uint64_t *ns)
 {

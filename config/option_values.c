@@ -8,17 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "config/formula_names.h"
 #include "config/options.h"
 #include "flight/format/capture_writer.h"
 #include "formulas/formula.h"
-#include "base/unit_clause.h"
 #include "formulas/match/filter_text.h"
 #include "probes/manifest.h"
 #include "probes/print/print_fields.h"
-#include "records/record_fields.h"
+#include "records/record_filter.h"
 
 static void *
 option_field(struct config *config, const struct option_row *row)
@@ -431,7 +430,7 @@ value_append_write(struct config *config, const struct option_row *row, const ch
 	return false;
 }
 
-/* Formulas may be defined behind the option, or in the file. */
+/* Formulas may be defined after the option, or in the file. */
 static bool
 value_check_writes(const struct config *config, const struct option_row *row, char *error, size_t size)
 {

@@ -436,7 +436,7 @@ options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_H
 	return nearest_hint(&nearest, settings ? "" : "--", hint);
 }
 
-/* Writes a string in double quotes, escaping what libconfuse would interpret: quotes, escapes and ${ENVIRONMENT}. */
+/* Writes a string in double quotes, escaping what has a meaning there: quotes, escapes and ${ENVIRONMENT}. */
 static void
 config_print_quoted(FILE *to, const char *text)
 {

@@ -53,7 +53,8 @@ struct option_row;
 /* A kind of value: converts between text and a field of struct config. */
 struct option_kind {
 	/* Parses `text` into the field.  False, with `error` such as "expected a number from 1 to 9", if not valid.
-	 * `text` is NULL if the command line has no value: an optional value was omitted, or the option takes none. */
+	 * `text` is NULL if the command line has no value: an optional value was omitted, or the option takes no
+	 * value. */
 	bool (*set)(struct config *config, const struct option_row *row, const char *text, char *error, size_t size);
 	/* Returns value `index` as text that set() accepts; NULL if there are no more.  The text may be written to
 	 * `buffer`. */
@@ -72,7 +73,7 @@ struct option_row {
 	enum options_scope scope;
 	const struct option_kind *kind;
 	size_t config_offset; /* offset in struct config */
-	const char *argument; /* name of its value, NULL if it takes none */
+	const char *argument; /* name of its value, NULL if it takes no value */
 	bool optional;	      /* the value may be omitted */
 	double min, max;      /* range of a number */
 	struct quantity quantity; /* of a time or size */
@@ -134,6 +135,13 @@ extern const struct option_kind value_flag, value_inverted_flag, value_string, v
     value_user, value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records,
     value_record_filter, value_write, value_capture_format, value_record_fields, value_record_order, value_print_fields,
     value_time;
+
+/* Reads a file into `*config`.  Options marked in `overridden` are checked but not used.  False, with one message
+ * "FILE:LINE: what" logged, at the first error; `*config` must then be discarded. */
+bool config_file_read(const char *path, struct config *config, const bool *overridden);
+
+/* Like config_file_read() from an open stream; `name` is used in messages. */
+bool config_file_parse(FILE *stream, const char *name, struct config *config, const bool *overridden);
 
 /* Writes one line for each setting that may appear in the file; a setting without a value becomes a comment.  Parsing
  * the text gives the same settings. */

@@ -5,7 +5,6 @@ libconfig_a_SOURCES += \
 	%D%/command_line.c \
 	%D%/config.h \
 	%D%/config_file.c \
-	%D%/config_file.h \
 	%D%/formula_names.c \
 	%D%/formula_names.h \
 	%D%/option_time.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "confine/landlock.h"
+#include "confine/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "confine/sandbox_rules.h"
 
 /* The kernel's interface, of which headers before Linux 5.13 have nothing and those before 6.12 not all.  The numbers
  * of the calls are the same for all processors. */

@@ -2,16 +2,12 @@
 # privileges, system-call filter, access to files, inherited descriptors
 
 libconfine_a_SOURCES += \
-	%D%/descriptors.c \
-	%D%/descriptors.h \
 	%D%/landlock.c \
-	%D%/landlock.h \
 	%D%/privileges.c \
 	%D%/privileges.h \
 	%D%/sandbox.c \
 	%D%/sandbox.h \
-	%D%/sandbox_rules.c \
-	%D%/sandbox_rules.h
+	%D%/sandbox_rules.c
 # Sanitizers and gcov make system calls of their own.
 if INSTRUMENTED
 libconfine_a_SOURCES += %D%/sandbox_instrumentation.c

@@ -15,8 +15,6 @@
 
 #include "base/high_sockets.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "confine/sandbox_rules.h"
 
 /* Filters of threads, in the kernel's form.  They are made before the process is confined. */
 static struct sandbox_program {

@@ -3,7 +3,7 @@
  * and gcov writes files.  They open wide holes in the filter. */
 #include <seccomp.h>
 
-#include "confine/sandbox_rules.h"
+#include "confine/sandbox.h"
 
 #define CALL(name) {.number = SCMP_SYS(name)}
 

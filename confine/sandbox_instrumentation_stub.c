@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "confine/sandbox_rules.h"
+#include "confine/sandbox.h"
 
 const struct sandbox_table sandbox_instrumentation = {.purpose = "instrumentation"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "confine/sandbox_rules.h"
+#include "confine/sandbox.h"
 
 #include <asm/unistd.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static const struct sandbox_rule memory[] = {
     CALL(madvise),
 };
 
-/* Read access to files, of which Landlock allows some (landlock.h): /etc, /sys, the configuration file on a reload;
+/* Read access to files, of which Landlock allows some (landlock.c): /etc, /sys, the configuration file on a reload;
  * for the owner threads /proc. */
 static const struct sandbox_rule reading[] = {
     CALL_IF(openat, 3, FOR_WRITING, 0),

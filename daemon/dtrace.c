@@ -12,11 +12,9 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "formulas/slots/slots_object.h"
-#include "base/unit_clause.h"
 #include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"
-#include "usdt/dof.h"
 #include "usdt/dtprobed.h"
 #include "usdt/site_table.h"
 
@@ -329,7 +327,7 @@ dtrace_free(struct dtrace *dtrace)
 	free(dtrace);
 }
 
-/* Opens the device; a machine without DTrace has none. */
+/* Opens the device; a machine without DTrace has no such device. */
 static int
 dtrace_open_device(void)
 {

@@ -8,16 +8,36 @@
 
 #include "base/log.h"
 #include "config/formula_names.h"
-#include "daemon/install_formulas.h"
+#include "confine/privileges.h"
 #include "flight/ring.h"
+#include "formulas/formula_set.h"
 #include "formulas/slots/slots.h"
 #include "probes/firing.h"
 #include "probes/site/semaphores.h"
 
+bool
+install_formulas(const struct config *config, const char *path, char error[INSTALL_ERROR_MAX])
+{
+	char names[FORMULAS_MAX][FORMULA_NAME_MAX + 1];
+	const char *wanted[FORMULAS_MAX];
+	struct privileges plan;
+	size_t count = 0;
+
+	if (!privileges_plan(config, &plan)) {
+		snprintf(error, INSTALL_ERROR_MAX, "there is no such user");
+		return false;
+	}
+	for (; count < FORMULAS_MAX && config->formulas[count] != NULL; count++) {
+		formula_names_of_definition(config->formulas[count], names[count]);
+		wanted[count] = names[count];
+	}
+	return slots_install(path, wanted, count, plan.change ? plan.gid : (gid_t)-1, error);
+}
+
 struct formula_sites {
 	const struct config *config;
-	struct formula_set *set; /* NULL: there are no formulas and none can be defined */
-	struct slots *slots;	 /* NULL: none can be traced */
+	struct formula_set *set; /* NULL: there are no formulas, nor can any be defined */
+	struct slots *slots;	 /* NULL: no formula can be traced */
 	struct slot_names names; /* in the file, when it was last read */
 };
 

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "observe/workers.h"
 #include "config/config.h"
 #include "formulas/formula_set.h"
+#include "formulas/slots/slots.h"
+#include "observe/workers.h"
 
 struct formula_sites;
 
@@ -18,7 +19,7 @@ struct formula_sites;
 struct formula_sites *formula_sites_open(const struct config *config);
 void formula_sites_free(struct formula_sites *sites);
 
-/* The formulas; NULL if there are none and none can be defined. */
+/* The formulas; NULL if there are no formulas, nor can any be defined. */
 struct formula_set *formula_sites_set(const struct formula_sites *sites);
 
 /* The sites; NULL if formulas cannot be traced. */
@@ -48,5 +49,12 @@ bool formula_sites_define(struct formula_sites *sites, const char *text, char *e
 
 /* Removes a formula; false if there is none of this name. */
 bool formula_sites_undefine(struct formula_sites *sites, const char *name);
+
+#define INSTALL_ERROR_MAX SLOT_ERROR_MAX
+
+/* --install-formulas: gives the file `path` with the probe sites, which a running netobsd can only read, the names of
+ * the formulas of `config`; the group of the user that netobsd runs as may read it.  False, with the reason, on
+ * failure. */
+bool install_formulas(const struct config *config, const char *path, char error[INSTALL_ERROR_MAX]);
 
 #endif

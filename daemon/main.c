@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netobsd(8). */
 #include <errno.h>
+#include <pcap/pcap.h>
 #include <stdio.h>
 
 #include "base/log.h"
+#include "base/loop.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
+#include "confine/privileges.h"
+#include "confine/sandbox.h"
 #include "daemon/run.h"
-#include "daemon/version.h"
+
+/* Prints the versions of netobsd and of the libraries it runs with. */
+static void
+main_print_version(void)
+{
+	printf("netobsd %s\n%s\n%s\n", PACKAGE_VERSION, pcap_lib_version(), loop_library_version());
+	if (sandbox_instrumentation.count > 0)
+		puts("instrumented build: the system-call filter admits what sanitizers and gcov need");
+}
 
 int
 main(int argc, char **argv)
@@ -20,7 +31,7 @@ main(int argc, char **argv)
 	descriptors_begin_program(name);
 	result = options_parse(argc, argv, &config);
 	if (result == OPTIONS_VERSION)
-		version_print(stdout);
+		main_print_version();
 	if (result == OPTIONS_RUN) {
 		status = (int)daemon_run(&config);
 	} else if (result != OPTIONS_INVALID) {

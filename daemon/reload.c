@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "config/options.h"
 #include "daemon/formula_sites.h"
 #include "engine/engine.h"

@@ -6,17 +6,9 @@ libdaemon_a_SOURCES += \
 	%D%/dtrace.h \
 	%D%/formula_sites.c \
 	%D%/formula_sites.h \
-	%D%/install_formulas.c \
-	%D%/install_formulas.h \
-	%D%/notify.c \
-	%D%/notify.h \
 	%D%/reload.c \
 	%D%/reload.h \
 	%D%/run.c \
 	%D%/run.h \
 	%D%/service.c \
-	%D%/service.h \
-	%D%/version.c \
-	%D%/version.h \
-	%D%/wait_tracer.c \
-	%D%/wait_tracer.h
+	%D%/service.h

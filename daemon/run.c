@@ -11,36 +11,32 @@
 
 #include "apps/app.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "base/log_limit.h"
 #include "base/loop.h"
 #include "base/output.h"
 #include "base/thread.h"
-#include "observe/workers.h"
 #include "config/formula_names.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
-#include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "daemon/dtrace.h"
 #include "daemon/formula_sites.h"
-#include "daemon/install_formulas.h"
 #include "daemon/metrics/metrics.h"
-#include "daemon/query/client_descriptors.h"
 #include "daemon/query/control.h"
+#include "daemon/query/server.h"
 #include "daemon/record/record_output.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
+#include "daemon/stats/counters.h"
 #include "daemon/stats/stats.h"
-#include "daemon/stats/summary.h"
-#include "daemon/wait_tracer.h"
+#include "engine/engine.h"
 #include "flight/excerpt/excerpts.h"
+#include "observe/workers.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/print/probe_list.h"
 #include "probes/site/semaphores.h"
 #include "records/record_ring.h"
+#include "usdt/site_table.h"
 
 /* Resources of a run, in order of acquisition; released in reverse order. */
 struct daemon_state {
@@ -51,9 +47,9 @@ struct daemon_state {
 	struct loop *loop;
 	struct service *service;
 	struct watch *signals[4];
-	struct record_output *records; /* NULL: none are written */
-	struct record_ring *closed;    /* NULL: none are kept */
-	struct excerpts *excerpts;     /* NULL: none are written */
+	struct record_output *records; /* NULL: no records are written */
+	struct record_ring *closed;    /* NULL: no records are kept */
+	struct excerpts *excerpts;     /* NULL: no captures are written */
 	struct formula_sites *formulas;
 	struct dtrace *dtrace; /* NULL: the probes are not described to DTrace */
 	struct workers *workers;
@@ -155,9 +151,8 @@ daemon_select_probes(struct daemon_state *state)
 		return false;
 	}
 #endif
-	if (state->config->print == PRINT_OFF ||
-	    formula_names_select_probes(state->config, state->config->print_probes, state->print_probes, &unknown,
-					&length))
+	if (state->config->print == PRINT_OFF || formula_names_select_probes(state->config, state->config->print_probes,
+									     state->print_probes, &unknown, &length))
 		return true;
 	log_error("there is no probe \"%.*s\"; netobsd --list-probes lists them all", (int)length, unknown);
 	return false;
@@ -201,8 +196,7 @@ daemon_flush_records(void *context)
 static void
 daemon_connect_records(struct daemon_state *state)
 {
-	const struct record_sink sink = {
-	    .take = daemon_take_record, .flush = daemon_flush_records, .context = state};
+	const struct record_sink sink = {.take = daemon_take_record, .flush = daemon_flush_records, .context = state};
 
 	if (state->records == NULL && state->closed == NULL)
 		return;
@@ -224,7 +218,7 @@ static bool
 daemon_connect_excerpts(struct daemon_state *state)
 {
 	return state->excerpts == NULL || excerpts_connect(state->excerpts, formula_sites_set(state->formulas),
-							    state->workers->worker[0].observer);
+							   state->workers->worker[0].observer);
 }
 
 /* Opens the server sockets before privileges are dropped. */
@@ -363,6 +357,82 @@ daemon_confine_more(void)
 	return privileges_drop_in_thread(true, false) && landlock_enter();
 }
 
+/* Polling interval: the kernel changes semaphores without a notification. */
+#define TRACER_POLL_NS (10 * 1000000u)
+
+/* A tracer enables its probes one by one.  It is taken to be ready when nothing has changed for this many polls, a
+ * quarter of a second; but it may need longer for one, and several clauses that read a probe are one change.  Only
+ * wait-done shows the end, if the tracer enables it last. */
+#define STABLE_POLLS 25
+
+static bool
+tracer_has_enabled_formulas(const struct formula_set *formulas, const char *names)
+{
+	for (unsigned i = 0; formulas != NULL && i < formula_set_count(formulas); i++) {
+		struct formula_status status = formula_set_status(formulas, i);
+
+		if (formula_names_select(names, formula_name(status.formula)) && !status.traced)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a tracer has enabled all probes and formulas to wait for, or any if there are none. */
+static bool
+tracer_has_enabled(const struct config *config, const struct formula_set *formulas)
+{
+	const char *probes = config->wait_probes;
+	bool wanted[PROBE_COUNT];
+	const char *unknown;
+	size_t length;
+
+	if (config->wait_done && !engine_wait_done_enabled())
+		return false;
+	if (probes == NULL || !formula_names_select_probes(config, probes, wanted, &unknown, &length))
+		return semaphores_sum() + engine_tracers() != 0;
+	for (unsigned i = 0; i < PROBE_COUNT; i++)
+		if (wanted[i] && semaphores_read(i) == 0)
+			return false;
+	return tracer_has_enabled_formulas(formulas, probes);
+}
+
+/* Waits until a tracer has enabled all probes and formulas that config->wait_probes selects, or any probe if that is
+ * NULL, and with config->wait_done also wait-done of netobs_engine, and no probe has followed for a quarter of a
+ * second.  `formulas` is NULL if there are none.  If the probes are not enabled it gives up after config->wait_timeout
+ * (0: never) and logs that.  False if the loop was stopped.  Call it before the printer is created, which enables
+ * probes itself. */
+static bool
+wait_for_tracer(struct loop *loop, const struct config *config, const struct formula_set *formulas)
+{
+	const char *probes = config->wait_probes;
+	double seconds = config->wait_timeout;
+	double polls = seconds * 1e9 / TRACER_POLL_NS;
+	unsigned before = 0, stable_polls = 0;
+
+	for (double i = 0; stable_polls < STABLE_POLLS; i++) {
+		unsigned now;
+		bool enabled;
+
+		site_watch_poll();
+		now = semaphores_sum() + engine_tracers();
+		enabled = tracer_has_enabled(config, formulas);
+		if (!enabled && seconds > 0 && i >= polls) {
+			if (probes != NULL || config->wait_done)
+				log_warning("no tracer enabled %s within %g s; starting without",
+					    probes != NULL ? probes : "wait-done", seconds);
+			else
+				log_warning("no tracer attached within %g s; starting without one", seconds);
+			return true;
+		}
+		stable_polls = enabled && now == before ? stable_polls + 1 : 0;
+		before = now;
+		if (!loop_sleep(loop, TRACER_POLL_NS))
+			return false;
+	}
+	engine_wait_done(before);
+	return true;
+}
+
 static bool
 daemon_wait_for_tracer(struct daemon_state *state)
 {
@@ -466,8 +536,8 @@ daemon_start(struct daemon_state *state)
 	if (state->loop == NULL || (state->service = service_new(state->loop)) == NULL || !daemon_watch_signals(state))
 		return false;
 	state->opens = privileges_keep_capture(&state->privileges);
-	state->workers = workers_open(state->config, state->loop, state->opens,
-				      client_descriptors_wanted(state->config));
+	state->workers =
+	    workers_open(state->config, state->loop, state->opens, client_descriptors_wanted(state->config));
 	state->formulas = formula_sites_open(state->config);
 	if (state->workers == NULL || state->formulas == NULL || !daemon_open_sockets(state))
 		return false;
@@ -600,7 +670,8 @@ daemon_log_uncaptured(const struct daemon_state *state)
 
 		if (c.unread != 0)
 			log_notice("connections on %s ports not read, because their beginning or one direction is not "
-				   "captured: %llu", app_protocols[i]->name, (unsigned long long)c.unread);
+				   "captured: %llu",
+				   app_protocols[i]->name, (unsigned long long)c.unread);
 		if (c.cut != 0)
 			log_notice("%s packets whose end the snapshot length has cut off: %llu", app_protocols[i]->name,
 				   (unsigned long long)c.cut);

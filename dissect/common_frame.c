@@ -8,7 +8,7 @@
  */
 #include "dissect/header_fields.h"
 
-/* Moves the cursor behind the IP header and limits it to the IP payload length, `payload`. */
+/* Moves the cursor past the IP header and limits it to the IP payload length, `payload`. */
 static inline void
 common_set_datagram(struct packet *packet, struct cursor *c, uint32_t payload)
 {
@@ -63,15 +63,15 @@ common_take_tcp(struct packet *packet, struct cursor *c)
 {
 	struct tcp_layer *tcp = &packet->tcp;
 	struct slice fixed, options;
-	struct cursor behind = *c;
+	struct cursor rest = *c;
 
-	if (!cursor_take(&behind, TCP_HEADER_MIN, &fixed))
+	if (!cursor_take(&rest, TCP_HEADER_MIN, &fixed))
 		return false;
 	tcp_record(tcp, fixed);
 	if (tcp_flags_are_impossible(tcp->flags) || tcp->sport == 0 || tcp->dport == 0)
 		return false;
 	if (slice_u8(fixed, 12) == 0x80) {
-		if (!cursor_take(&behind, 12, &options) || slice_u32(options, 0) != TCP_TIMESTAMPS_ONLY)
+		if (!cursor_take(&rest, 12, &options) || slice_u32(options, 0) != TCP_TIMESTAMPS_ONLY)
 			return false;
 		tcp->header.len = TCP_HEADER_MIN + 12;
 		tcp->options = TCP_OPTION_TIMESTAMPS;
@@ -80,9 +80,9 @@ common_take_tcp(struct packet *packet, struct cursor *c)
 		return false;
 	}
 	packet->transport = TRANSPORT_TCP;
-	packet->payload_wire = behind.wire;
+	packet->payload_wire = rest.wire;
 	packet->layers_spent = 3;
-	packet_advance(packet, &behind);
+	packet_advance(packet, &rest);
 	return true;
 }
 

@@ -21,7 +21,7 @@ const char *dissect_link_names(void);
 void dissect_frame(const struct frame *frame, struct packet *packet);
 
 /* Dissects the packet inside the tunnel that `outer` carries (outer->inner is not INNER_NONE), within the rest of the
- * layer budget, of which nothing is left behind DISSECT_TUNNELS_MAX tunnels.  The inner packet refers to the same
+ * layer budget, which is used up after DISSECT_TUNNELS_MAX tunnels.  The inner packet refers to the same
  * frame. */
 void dissect_inner(const struct packet *outer, struct packet *inner);
 

@@ -187,7 +187,7 @@ tcp_record(struct tcp_layer *tcp, struct slice fixed)
 	tcp->tsval = tcp->tsecr = 0;
 }
 
-/* Flag combinations that only scanners send: none, SYN with FIN or RST, FIN with RST, and FIN, PSH or URG without
+/* Flag combinations that only scanners send: no flag, SYN with FIN or RST, FIN with RST, and FIN, PSH or URG without
  * ACK. */
 static inline bool
 tcp_flags_are_impossible(uint8_t flags)

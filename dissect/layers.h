@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Internal interface of the dissector's layers.  Each layer works on packet->payload: it takes its header from a copy
- * of that cursor and, if the header is valid, moves packet->payload behind it; then it calls the next layer.
- * packet->payload therefore never carries an error and always starts behind the last valid header.
+ * of that cursor and, if the header is valid, moves packet->payload past it; then it calls the next layer.
+ * packet->payload therefore never carries an error and always starts after the last valid header.
  */
 #ifndef NETOBS_DISSECT_LAYERS_H
 #define NETOBS_DISSECT_LAYERS_H
@@ -108,7 +108,7 @@ void packet_init(struct packet *packet, const struct frame *frame, struct cursor
 void dissect_layers(const struct frame *frame, struct packet *packet);
 void dissect_ethertype(struct packet *packet, uint16_t type);
 
-/* ethernet.c: a whole frame; dispatch on ether.type behind a link header; 802.2 LLC with SNAP. */
+/* ethernet.c: a whole frame; dispatch on ether.type after a link header; 802.2 LLC with SNAP. */
 void dissect_ethernet(struct packet *packet);
 void dissect_vlan_tags(struct packet *packet);
 void dissect_llc(struct packet *packet);

@@ -49,7 +49,7 @@ enum checksum_verdict {
 struct ether_layer {
 	struct slice header; /* whole link header, tags included */
 	uint8_t dst[6], src[6];
-	uint16_t type;	  /* EtherType behind all tags; an 802.3 length is not a type (0) */
+	uint16_t type;	  /* EtherType after all tags; an 802.3 length is not a type (0) */
 	bool tagged;	  /* 802.1Q or 802.1ad */
 	uint8_t priority; /* 3 bits, outermost tag */
 	uint8_t dei;	  /* 1 bit, outermost tag */
@@ -75,7 +75,7 @@ struct ip_layer {
 	uint32_t payload_len;	  /* length without the fixed header and IPv4 options; IPv6 extension headers are
 				   * included */
 	uint8_t version;	  /* 4 or 6 */
-	uint8_t protocol;	  /* protocol of the payload, behind all IPv6 extension headers */
+	uint8_t protocol;	  /* protocol of the payload, after all IPv6 extension headers */
 	uint8_t ttl;		  /* time to live or hop limit */
 	uint8_t tos;		  /* type of service or traffic class */
 	bool fragment;		  /* part of a fragmented datagram */
@@ -233,10 +233,10 @@ struct packet {
 		struct sctp_layer sctp;
 		struct dccp_layer dccp;
 	};
-	struct cursor datagram;	/* with an IP layer: the IP payload from the transport header on, behind all extension
+	struct cursor datagram;	/* with an IP layer: the IP payload from the transport header on, after all extension
 				 * headers */
-	struct cursor payload;	/* behind the last valid header */
-	uint32_t payload_wire;	/* bytes on the wire behind the transport header; 0 without a transport layer */
+	struct cursor payload;	/* after the last valid header */
+	uint32_t payload_wire;	/* bytes on the wire after the transport header; 0 without a transport layer */
 	enum inner_layer inner; /* kind of the payload if it is a tunnel's */
 	uint16_t inner_type;	/* for INNER_IP: the EtherType (IP or MPLS); 0: decided by the first nibble */
 	uint32_t inner_id;	/* of a tunnel (not INNER_NONE): VNI or GRE key, 0 without one */

@@ -19,7 +19,7 @@ peek_null(struct frame_peek *peek, struct slice header)
 	return null_ether_type(slice_u32(header, 0));
 }
 
-/* Takes the link header without tags.  Returns the EtherType, 0 if there is none. */
+/* Takes the link header without tags.  Returns the EtherType, 0 without one. */
 static uint16_t
 peek_header(struct frame_peek *peek, int dlt, struct cursor *c)
 {

@@ -233,7 +233,7 @@ peek_ipv6(struct frame_peek *peek, struct cursor *c)
 
 /* The part of a link header that the peek needs. */
 struct peek_link {
-	uint16_t type;	 /* EtherType behind all tags, 0 if there is none */
+	uint16_t type;	 /* EtherType after all tags, 0 without one */
 	uint16_t length; /* length with all tags */
 };
 

@@ -27,7 +27,7 @@ static bool
 reassembled_take_extensions(struct packet *packet)
 {
 	struct cursor c = packet_cursor(packet);
-	/* The fragment header counts as the first one: a hop-by-hop header behind it is not allowed. */
+	/* The fragment header counts as the first one: a hop-by-hop header after it is not allowed. */
 	struct ipv6_extension_walk walk = {.next = packet->ip.protocol, .count = 1};
 	enum anomaly why = ANOMALY_NONE;
 	enum ipv6_extension_result result;

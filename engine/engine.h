@@ -109,7 +109,7 @@ extern const size_t engine_probe_count;
 /* Whether there is a probe of this name, in D's spelling: "batch-start". */
 bool engine_has_probe(const char *name);
 
-/* Sum of the tracers of the probes: 0 while none is traced; changes whenever a probe is traced that was not, or no
+/* Sum of the tracers of the probes: 0 while no probe is traced; changes whenever a probe is traced that was not, or no
  * longer. */
 unsigned engine_tracers(void);
 

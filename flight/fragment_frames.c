@@ -16,8 +16,8 @@
 #define FRAGMENT_IPV4_TIMEOUT (UINT64_C(30) * 1000000000)
 #define FRAGMENT_IPV6_TIMEOUT (UINT64_C(60) * 1000000000)
 
-/* A fragment has the number of its entry as name, which only grows; 0 is none.  An entry is overwritten by the one that
- * is FRAGMENT_FRAMES later: a name that is older than that is none. */
+/* A fragment has the number of its entry as name, which only grows; 0 is not a name.  An entry is overwritten by the
+ * one that is FRAGMENT_FRAMES later: a name that is older than that is invalid. */
 struct fragment_entry {
 	struct fragment_key key;
 	uint64_t frame;
@@ -72,7 +72,7 @@ fragment_bucket(struct fragment_frames *f, const struct fragment_key *key)
 	return &f->buckets[XXH3_64bits_withSeed(key, sizeof *key, f->seed) % FRAGMENT_BUCKETS];
 }
 
-/* NULL if the name is none. */
+/* NULL if the name is invalid. */
 static struct fragment_entry *
 fragment_entry_of(struct fragment_frames *f, uint64_t name)
 {
@@ -86,7 +86,7 @@ fragment_is_late(const struct fragment_key *key, uint64_t began, uint64_t now)
 	return now > began && now - began >= (key->version == 4 ? FRAGMENT_IPV4_TIMEOUT : FRAGMENT_IPV6_TIMEOUT);
 }
 
-/* The latest fragment with this key behind `name`; NULL if there is none. */
+/* The latest fragment with this key after `name`; NULL if there is none. */
 static struct fragment_entry *
 fragment_find(struct fragment_frames *f, const struct fragment_key *key, uint64_t name)
 {

@@ -1,18 +1,259 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ring: its memory, its oldest frames. */
 #include "flight/ring.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "flight/ring_internal.h"
 #include "flow/memory.h"
+#include "flow/sctp/sctp.h"
+#include "flow/tcp/tcp.h"
+
+void
+event_note_from_event(struct event_note *note, const struct flow_event *event)
+{
+	*note = (struct event_note){.event = (uint8_t)event->kind};
+
+	switch (event->kind) {
+	case EVENT_TCP_STATE_CHANGE:
+		note->before = event->tcp_before.state;
+		note->after = event->tcp_after.state;
+		break;
+	case EVENT_SCTP_STATE_CHANGE:
+		note->before = event->sctp_before.state;
+		note->after = event->sctp_after.state;
+		break;
+	case EVENT_TCP_TIMEOUT:
+	case EVENT_TCP_RETRANSMIT:
+		if (event->kind == EVENT_TCP_TIMEOUT)
+			note->event = (uint8_t)(EVENT_NOTE_TIMEOUT + (unsigned)event->timeout);
+		note->after = (uint8_t)event->retransmission.kind;
+		note->count = event->retransmission.count;
+		note->elapsed_us = event->retransmission.elapsed_us;
+		break;
+	case EVENT_TCP_CONNECT_REQUEST:
+	case EVENT_TCP_CONNECT_ESTABLISHED:
+	case EVENT_TCP_CONNECT_REFUSED:
+	case EVENT_TCP_ACCEPT_ESTABLISHED:
+	case EVENT_TCP_ACCEPT_REFUSED:
+	case EVENT_UDP_STREAM_START:
+	case EVENT_UDP_STREAM_END:
+		break;
+	}
+}
+
+void
+event_note_from_remark(struct event_note *note, enum ring_remark remark)
+{
+	*note = (struct event_note){.event = (uint8_t)(EVENT_NOTE_REMARK + (unsigned)remark)};
+}
+
+static const char *
+event_note_word(unsigned event)
+{
+	static const char *const words[] = {
+	    [EVENT_TCP_CONNECT_REQUEST] = "tcp-connect-request",
+	    [EVENT_TCP_CONNECT_ESTABLISHED] = "tcp-connect-established",
+	    [EVENT_TCP_CONNECT_REFUSED] = "tcp-connect-refused",
+	    [EVENT_TCP_ACCEPT_ESTABLISHED] = "tcp-accept-established",
+	    [EVENT_TCP_ACCEPT_REFUSED] = "tcp-accept-refused",
+	    [EVENT_TCP_STATE_CHANGE] = "tcp-state-change",
+	    [EVENT_TCP_RETRANSMIT] = "tcp-retransmit",
+	    [EVENT_UDP_STREAM_START] = "udp-stream-start",
+	    [EVENT_UDP_STREAM_END] = "udp-stream-end",
+	    [EVENT_SCTP_STATE_CHANGE] = "sctp-state-change",
+	    [EVENT_NOTE_TIMEOUT + TIMEOUT_RETRANSMIT] = "tcp-timeout-retransmit",
+	    [EVENT_NOTE_TIMEOUT + TIMEOUT_PERSIST] = "tcp-timeout-persist",
+	    [EVENT_NOTE_TIMEOUT + TIMEOUT_KEEPALIVE] = "tcp-timeout-keepalive",
+	    [EVENT_NOTE_TIMEOUT + TIMEOUT_TIME_WAIT] = "tcp-timeout-time-wait",
+	    [EVENT_NOTE_TIMEOUT + TIMEOUT_CONNECT] = "tcp-timeout-connect",
+	    [EVENT_NOTE_REMARK + RING_RESET] = "tcp-reset",
+	    [EVENT_NOTE_REMARK + RING_ZERO_WINDOW] = "tcp-zero-window",
+	};
+
+	return words[event];
+}
+
+/* What the event says beyond its name: the states, the cause of a retransmission. */
+static void
+event_note_format_detail(const struct event_note *note, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (note->event == EVENT_TCP_STATE_CHANGE)
+		snprintf(text, size, " %s -> %s", tcp_state_name((enum tcp_state)note->before),
+			 tcp_state_name((enum tcp_state)note->after));
+	else if (note->event == EVENT_SCTP_STATE_CHANGE)
+		snprintf(text, size, " %s -> %s", sctp_state_name((enum sctp_state)note->before),
+			 sctp_state_name((enum sctp_state)note->after));
+	else if (note->event == EVENT_TCP_RETRANSMIT)
+		snprintf(text, size, " %s, sent %u times, the last %u us before",
+			 tcp_retransmit_kind_name((enum tcp_retransmit_kind)note->after), note->count,
+			 note->elapsed_us);
+}
+
+void
+event_note_format(const struct event_note *note, uint64_t cid, int pid, const char *command,
+		  char text[RING_COMMENT_MAX])
+{
+	char detail[80], owner[40] = "";
+
+	event_note_format_detail(note, detail, sizeof detail);
+	if (pid != -1)
+		snprintf(owner, sizeof owner, ", pid %d %s", pid, command);
+	snprintf(text, RING_COMMENT_MAX, "%s%s, cid %llu%s", event_note_word(note->event), detail,
+		 (unsigned long long)cid, owner);
+}
+
+/* ------------------------------------------------------------------------------------------------------- ring notes */
+
+/* Notes: what happened at a frame.  They are stored as numbers; their text is made when they are read. */
+
+/* --------------------------------------------------------------------------------------------------------- storing */
+
+size_t
+ring_note_size(size_t length)
+{
+	return (size_t)ring_units(offsetof(struct ring_note_entry, text) + length + 1) * RING_UNIT;
+}
+
+/* A note with a text, whose memory is zero up to a whole unit; NULL if the frame has too many. */
+static struct ring_note_entry *
+ring_note_add(struct ring *ring, unsigned event, uint64_t cid, const char *text, size_t length)
+{
+	struct ring_pending *p = &ring->pending;
+	size_t size = offsetof(struct ring_note_entry, text) + length + 1;
+	size_t whole = ring_note_size(length);
+	struct ring_note_entry *note = (void *)(p->note_bytes + p->notes_size);
+
+	if (whole > sizeof p->note_bytes - p->notes_size) {
+		ring->counters.notes_dropped++;
+		return NULL;
+	}
+	memset(note, 0, sizeof *note); /* the size of both is constant, so that no loop is needed */
+	memset((uint8_t *)note + whole - RING_UNIT, 0, RING_UNIT);
+	note->kind = RING_ENTRY_NOTE;
+	note->event = (uint8_t)event;
+	note->size = (uint16_t)size;
+	note->cid = cid;
+	note->pid = -1;
+	memcpy(note->text, text, length);
+	p->notes_size += (unsigned)whole;
+	p->notes++;
+	return note;
+}
+
+/* The owner of a local end; its pid is -1 if it is unknown. */
+static void
+ring_note_owner(const struct ring *ring, const struct flow *flow, unsigned endpoint, struct owner *owner)
+{
+	struct owner_key key;
+
+	owner->pid = -1;
+	if (ring->find_owner == NULL || flow->kind == FLOW_SCTP || (flow->local >> endpoint & 1) == 0)
+		return;
+	owner_key_from_flow(&key, &flow->key, endpoint);
+	if (!ring->find_owner(ring->owner_context, &key, ring->pending.frame.interface->ifindex,
+			      flow_first_seen(ring->flows, flow), owner))
+		owner->pid = -1;
+}
+
+static void
+ring_note_add_owned(struct ring *ring, const struct event_note *stored, const struct flow *flow, unsigned endpoint)
+{
+	struct ring_note_entry *note;
+	struct owner owner;
+
+	if (ring->flows == NULL)
+		return;
+	ring_note_owner(ring, flow, endpoint, &owner);
+	note = ring_note_add(ring, stored->event, flow_cid(ring->flows, flow, endpoint), owner.comm,
+			     owner.pid == -1 ? 0 : strnlen(owner.comm, sizeof owner.comm));
+	if (note == NULL)
+		return;
+	note->before = stored->before;
+	note->after = stored->after;
+	note->count = stored->count;
+	note->elapsed_us = stored->elapsed_us;
+	note->pid = owner.pid;
+}
+
+void
+ring_add_event(struct ring *ring, const struct flow *flow, const struct flow_event *event)
+{
+	struct event_note note;
+
+	event_note_from_event(&note, event);
+	ring_note_add_owned(ring, &note, flow, event->endpoint);
+}
+
+void
+ring_add_remark(struct ring *ring, const struct flow *flow, unsigned sender, enum ring_remark remark)
+{
+	struct event_note note;
+
+	event_note_from_remark(&note, remark);
+	ring_note_add_owned(ring, &note, flow, sender);
+}
+
+void
+ring_add_text(struct ring *ring, uint64_t cid, const char *text)
+{
+	(void)ring_note_add(ring, EVENT_NOTE_TEXT, cid, text, strnlen(text, RING_COMMENT_MAX - 1));
+}
+
+/* --------------------------------------------------------------------------------------------------------- reading */
+
+void
+ring_note_text(const void *bytes, char text[RING_COMMENT_MAX])
+{
+	const struct ring_note_entry *note = bytes;
+	const struct event_note stored = {note->event, note->before, note->after, note->count, note->elapsed_us};
+
+	if (note->event == EVENT_NOTE_TEXT)
+		snprintf(text, RING_COMMENT_MAX, "%s", note->text);
+	else
+		event_note_format(&stored, note->cid, note->pid, note->text, text);
+}
+
+bool
+ring_frame_note(const struct ring *ring, const struct ring_frame *frame, size_t index, struct ring_note *note)
+{
+	uint64_t at = frame->position + ring_frame_units(ring_entry_at(ring, frame->position));
+	enum ring_entry_kind kind;
+	const struct ring_note_entry *entry;
+	const void *annex;
+
+	while ((kind = ring_next_annex(ring, &at, &annex)) != RING_ENTRY_PADDING) {
+		if (kind != RING_ENTRY_NOTE || index-- > 0)
+			continue;
+		entry = annex;
+		*note = (struct ring_note){.cid = entry->cid, .bytes = annex, .size = entry->size};
+		return true;
+	}
+	return false;
+}
+
+void
+ring_frame_comment(const struct ring *ring, const struct ring_frame *frame, size_t index, char text[RING_COMMENT_MAX])
+{
+	struct ring_note note;
+
+	text[0] = '\0';
+	if (ring_frame_note(ring, frame, index, &note))
+		ring_note_text(note.bytes, text);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- ring */
+
+/* The ring: its memory, its oldest frames. */
 
 #define HUGE_PAGE ((size_t)2 * 1024 * 1024)
 
-/* A frame is cut to this part of the ring, and its links and notes are no larger. */
+/* A frame is cut to this part of the ring, and its links and notes are not larger. */
 #define RING_FRAME_PART 8u
 
 /* Bytes of the ring for each mark in a small ring: with its header a TCP segment without data, options and link header
@@ -133,7 +374,7 @@ ring_new(const struct ring_limits *limits)
 		return NULL;
 	}
 	ring->units = limits->memory / RING_UNIT;
-	/* Positions begin with the second lap, so that 0 is none. */
+	/* Positions begin with the second lap, so that 0 is not a position. */
 	ring->lap = ring->head = ring->tail = ring->limit = ring->units;
 	ring->mark_distance = limits->memory < RING_SMALL ? 1 : RING_MARK_DISTANCE;
 	ring->caplen_max = part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
@@ -321,7 +562,7 @@ ring_drain(struct ring *ring)
 		ring_remove_oldest(ring);
 }
 
-/* Fetches the memory that the frames behind these units overwrite.  A fetch behind the end of the ring has no
+/* Fetches the memory that the frames after these units overwrite.  A fetch past the end of the ring has no
  * effect. */
 static void
 ring_fetch_ahead(const struct ring *ring, uint64_t units)

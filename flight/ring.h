@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The flight memory: the latest frames of one observer, in memory of fixed size, the oldest overwritten first.
- *
- * The frames of a connection are linked, so that reading one connection touches only its own frames; events and true
- * formulas are notes of the frame at which they happened.  One thread adds; readers call the ring_reader functions
- * while that thread is paused, and may let it run between two calls: a frame that was overwritten meanwhile is counted,
- * never read.
- */
+/* Events and remarks as numbers, whose text is made when it is read. */
 #ifndef NETOBS_FLIGHT_RING_H
 #define NETOBS_FLIGHT_RING_H
 
@@ -15,9 +8,46 @@
 #include <stdint.h>
 
 #include "dissect/frame.h"
-#include "flight/event_note.h"
+#include "flow/event.h"
 #include "flow/flow.h"
 #include "probes/fire.h"
+
+#define RING_COMMENT_MAX 512u /* bytes of a note as text, with its NUL */
+
+/* The packet is a RST, or a segment with a window of 0. */
+enum ring_remark { RING_RESET, RING_ZERO_WINDOW };
+
+/* Events are numbered by enum flow_event_kind; these come after them. */
+enum event_note_kind {
+	EVENT_NOTE_TIMEOUT = 0x20, /* and the enum tcp_timeout */
+	EVENT_NOTE_REMARK = 0x40,  /* and the enum ring_remark */
+	EVENT_NOTE_TEXT = 0x60,	   /* for callers that store texts, too */
+};
+
+struct event_note {
+	uint8_t event;
+	uint8_t before, after;	    /* states; of a retransmission its kind */
+	uint32_t count, elapsed_us; /* of a retransmission */
+};
+
+/* Set a note. */
+void event_note_from_event(struct event_note *note, const struct flow_event *event);
+void event_note_from_remark(struct event_note *note, enum ring_remark remark);
+
+/* "tcp-state-change state-established -> state-fin-wait-1, cid 42"; ", pid 917 curl" unless `pid` is -1. */
+void event_note_format(const struct event_note *note, uint64_t cid, int pid, const char *command,
+		       char text[RING_COMMENT_MAX]);
+
+/* ------------------------------------------------------------------------------------------------------------- ring */
+
+/*
+ * The flight memory: the latest frames of one observer, in memory of fixed size, the oldest overwritten first.
+ *
+ * The frames of a connection are linked, so that reading one connection touches only its own frames; events and true
+ * formulas are notes of the frame at which they happened.  One thread adds; readers call the ring_reader functions
+ * while that thread is paused, and may let it run between two calls: a frame that was overwritten meanwhile is counted,
+ * never read.
+ */
 
 #define RING_MEMORY_MIN	 ((size_t)1024 * 1024)
 #define RING_MEMORY_MAX	 ((size_t)1024 * 1024 * 1024 * (SIZE_MAX > UINT32_MAX ? 64 : 1))
@@ -28,7 +58,7 @@
 #define RING_FRAGMENTS_MAX   1024u
 #define RING_NOTES_SIZE	     8192u
 
-/* Behind limits.bytes so many frames with notes, or that complete datagrams, are kept of each direction of a
+/* Beyond limits.bytes so many frames with notes, or that complete datagrams, are kept of each direction of a
  * connection. */
 #define RING_KEPT_MAX	     1024u
 #define RING_LIMIT_BYTES_MAX (UINT64_C(1) << 50)
@@ -47,7 +77,7 @@ struct ring_limits {
 
 struct ring_counters {
 	uint64_t frames, bytes;	 /* kept; captured bytes that were stored */
-	uint64_t left_out;	 /* frames behind limits.bytes */
+	uint64_t left_out;	 /* frames beyond limits.bytes */
 	uint64_t cut;		 /* frames cut to limits.snap, or because the ring is too small */
 	uint64_t overwritten;	 /* frames */
 	uint64_t notes;		 /* kept */
@@ -149,7 +179,7 @@ bool ring_frame_note(const struct ring *ring, const struct ring_frame *frame, si
 /* The text of the bytes of a note. */
 void ring_note_text(const void *bytes, char text[RING_COMMENT_MAX]);
 
-/* The position of the latest frame of a flow; 0 if the ring has none. */
+/* The position of the latest frame of a flow; 0 if the ring has no frame of it. */
 uint64_t ring_latest_frame(const struct ring *ring, const struct flow *flow);
 
 struct ring_selection {

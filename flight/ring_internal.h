@@ -3,9 +3,9 @@
  * Layout of the ring, private to its files.
  *
  * The memory is a sequence of entries: each frame, followed by the links to its further connections and by its notes.
- * They are multiples of 16 bytes, and none wraps: what does not fit before the end begins at the beginning, and a
+ * They are multiples of 16 bytes, and no entry wraps: what does not fit before the end begins at the beginning, and a
  * padding entry fills the end.  Positions count 16 bytes; they only grow.  `tail` is the position of the oldest frame,
- * `head` the one behind the latest.
+ * `head` the one after the latest.
  *
  * The entries of a connection are a chain: each has the distance to the one before, and the slot of the flow has the
  * position of the latest.  A position before the tail ends a chain.  A slot is for one flow of the flow table; it stays
@@ -14,9 +14,11 @@
 #ifndef NETOBS_FLIGHT_RING_INTERNAL_H
 #define NETOBS_FLIGHT_RING_INTERNAL_H
 
+#include <stddef.h>
+
+#include "dissect/frame.h"
 #include "flight/fragment_frames.h"
 #include "flight/ring.h"
-#include "flight/ring_interfaces.h"
 
 #define RING_UNIT 16u
 
@@ -87,7 +89,7 @@ struct ring_slot {
 	uint64_t cid;	   /* of endpoint 0, 0: free */
 	uint64_t head;	   /* position of the latest entry of the chain */
 	uint64_t bytes[2]; /* wire bytes of the frames of each endpoint; only counted if they are limited.  From bit
-			    * RING_KEPT_SHIFT on: the number of frames behind the limit that were kept because of notes
+			    * RING_KEPT_SHIFT on: the number of frames beyond the limit that were kept because of notes
 			    * or fragments; it is 0 until the limit is reached, and the whole stays above it then. */
 };
 
@@ -153,7 +155,7 @@ struct ring {
 	ring_leave_handler *leave;
 	void *leave_context;
 	unsigned readers;
-	/* The latest copy that waits for the connection of the frame behind it. */
+	/* The latest copy that waits for the connection of the frame after it. */
 	uint64_t copy_frame; /* number of that frame, 0 none */
 	uint32_t copy_len;
 	struct fragment_key copy_key;
@@ -180,16 +182,16 @@ ring_frame_units(const struct ring_frame_entry *frame)
 	return ring_units(sizeof *frame + frame->caplen);
 }
 
-/* ring.c: the position of the next frame, or `head` at the end: behind the links and notes, and behind the padding. */
+/* ring.c: the position of the next frame, or `head` at the end: after the links and notes, and after the padding. */
 uint64_t ring_next_frame(const struct ring *ring, uint64_t position);
 
-/* ring.c: the link or note at `position` and sets the position behind it; 0 if there is neither. */
+/* ring.c: the link or note at `position` and sets the position after it; 0 if there is neither. */
 enum ring_entry_kind ring_next_annex(const struct ring *ring, uint64_t *position, const void **entry);
 
 /* ring.c: makes room for so many units at `head`, or at the beginning of the memory, and sets `limit`. */
 void ring_make_room(struct ring *ring, uint64_t units);
 
-/* Returns the position of so many units, at most a quarter of the ring, which becomes valid when `head` is moved behind
+/* Returns the position of so many units, at most a quarter of the ring, which becomes valid when `head` is moved after
  * them. */
 static inline uint64_t
 ring_reserve(struct ring *ring, uint64_t units)
@@ -209,5 +211,37 @@ ring_connection_cid(uint64_t cid)
 {
 	return cid != 0 ? cid - (cid % 2 == 0) : 0;
 }
+
+/* -------------------------------------------------------------------------------------------------- ring interfaces */
+
+/* The interfaces of the frames in a ring: copies, because a frame may stay longer than its input. */
+
+/* Interfaces that the ring knows at once; those beyond have the name "". */
+#define RING_INTERFACES 4096u
+
+/* An interface with the link type of its frames. */
+struct ring_source {
+	const struct interface *interface; /* NULL: free */
+	uint64_t used;			   /* position of its latest frame */
+	int dlt;
+};
+
+struct ring_interfaces;
+
+/* NULL if out of memory. */
+struct ring_interfaces *ring_interfaces_new(uint64_t seed);
+void ring_interfaces_free(struct ring_interfaces *interfaces);
+size_t ring_interfaces_memory_size(void);
+
+/* The number of the source of a frame at `position`.  If there are too many, sources that were used only before `tail`
+ * are dropped. */
+uint16_t ring_interfaces_find(struct ring_interfaces *interfaces, const struct frame *frame, uint64_t position,
+			      uint64_t tail);
+
+/* ring_add_link_types() */
+unsigned ring_interfaces_add_link_types(const struct ring_interfaces *interfaces, int *types, unsigned count,
+					unsigned most);
+
+const struct ring_source *ring_interfaces_source(const struct ring_interfaces *interfaces, uint16_t number);
 
 #endif

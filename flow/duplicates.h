@@ -160,8 +160,8 @@ print_tcp_rest(uint8_t flags, uint16_t window, uint32_t payload)
 	return (uint64_t)window << 48 | (uint64_t)flags << 40 | payload;
 }
 
-/* A datagram whose checksum does not tell its payload: it has none, or it is of DNS and the interface of its sender has
- * not computed it yet.  A sender of DNS has many messages of one length, and of mDNS of one id. */
+/* A datagram whose checksum does not tell its payload: it has no checksum, or it is of DNS and the interface of its
+ * sender has not computed it yet.  A sender of DNS has many messages of one length, and of mDNS of one id. */
 static inline bool
 print_needs_payload(const struct flow_key *key, uint16_t sum)
 {

@@ -38,12 +38,12 @@ enum tcp_endpoint_flag {
  * received. */
 enum tcp_slow_reason {
 	TCP_SLOW_DUPACKS = 0x03,      /* count, saturating; used only if SACK is not in use */
-	TCP_SLOW_SYN_ACK_DEFERRED = 0x08, /* in SYN_SENT: a SYN,ACK that it may refuse (flow/tcp/tcp_segment.h) */
-	TCP_SLOW_FIN_ACK_DEFERRED = 0x08, /* in FIN_WAIT_1: an ACK of its FIN behind data that may reset it */
+	TCP_SLOW_SYN_ACK_DEFERRED = 0x08, /* in SYN_SENT: a SYN,ACK that it may refuse (flow/tcp/tcp_internal.h) */
+	TCP_SLOW_FIN_ACK_DEFERRED = 0x08, /* in FIN_WAIT_1: an ACK of its FIN after data that may reset it */
 	TCP_SLOW_ACK_DEFERRED = 0x08, /* in SYN_RECEIVED: an ACK of its SYN,ACK that it may drop */
 	TCP_SLOW_FIN_DEFERRED = 0x10, /* a captured FIN may not have reached it yet */
 	TCP_SLOW_RST_DEFERRED = 0x20, /* a captured RST may not have reached it yet */
-	TCP_SLOW_LOSS = 0x40,	      /* there is a loss to follow (flow/tcp/tcp_loss.h) */
+	TCP_SLOW_LOSS = 0x40,	      /* there is a loss to follow (flow/tcp/tcp_internal.h) */
 	TCP_SLOW_DUPLICATE = 0x80,    /* its last segment was a duplicate */
 	TCP_SLOW_UNDECIDED = 0x04,    /* a SYN (flow/tcp/tcp_pools.h) or its FIN (fin_unproven) may have been ignored */
 };

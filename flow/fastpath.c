@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/fastpath.h"
 
+#include "flow/record/record_count.h"
 #include "flow/table/slots.h"
 #include "flow/tcp/tcp_fastpath.h"
 
-/* Without these gcc takes the block behind so many conditions for a cold one and optimises it for size: with a division
+/* Without these gcc takes the block after so many conditions for a cold one and optimises it for size: with a division
  * and without common subexpressions. */
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -119,7 +119,7 @@ struct flow_counters {
 	uint64_t one_way;	     /* TCP connections and SCTP associations of which one direction was not captured */
 	uint64_t tunnel_streams;     /* UDP streams to the port of a tunnel that is not unpacked */
 	uint64_t longest_probe;	     /* longest hash probe so far: slots from a new flow's home slot to the free slot
-				   * behind its probe sequence, both included */
+				   * after its probe sequence, both included */
 };
 
 struct flow_table;
@@ -169,10 +169,7 @@ uint32_t flow_key_hash(const struct flow_table *table, const struct flow_key *ke
 uint32_t flow_key_hash_packet(const struct flow_table *table, const struct packet *packet, struct flow_key *key,
 			      unsigned *sender);
 
-/* The stages of a lookup, spread out so that memory latencies overlap: prefetch the home slot; prefetch and return the
- * candidate, or NULL; then the lookup itself.  flow/fastpath.h does this for packets. */
-void flow_table_prefetch_slot(const struct flow_table *table, uint32_t hash);
-struct flow *flow_table_prefetch_candidate(const struct flow_table *table, uint32_t hash);
+/* The flow of a key, NULL if there is none. */
 struct flow *flow_table_lookup(struct flow_table *table, const struct flow_key *key, uint32_t hash);
 
 /* Sets the candidate of the next lookup of flow_table_lookup_tcp() or flow_table_lookup_udp(): the flow that it
@@ -221,7 +218,7 @@ void flow_table_count_open(struct flow_table *table);
 /* Index of a flow in the table: at least 1 and at most the limit of flows; never that of another flow in the table. */
 uint32_t flow_table_index(const struct flow_table *table, const struct flow *flow);
 
-/* Entries of an array that flow_table_index() indexes, of a table of at most `flows` flows: index 0 is no flow. */
+/* Entries of an array that flow_table_index() indexes, of a table of at most `flows` flows: index 0 is not a flow. */
 static inline size_t
 flow_index_space(uint32_t flows)
 {

@@ -139,37 +139,28 @@ struct sctp_addr_table *flow_table_sctp_addrs(const struct flow_table *table);
 /* Flow of a flow_table_index(), for code that stores indices. */
 struct flow *flow_table_flow_at(const struct flow_table *table, flow_index index);
 
-/*
- * Handles a flow's expired deadline.  `now` is the deadline itself, however late this runs.  Returns the next deadline,
- * later than `now`, if the flow stays (for an idle timeout: last packet + timeout), or 0 to remove it.  The caller
- * reports the events before the removal.
- */
+/* What a protocol does with its flows; flow/protocols.c has the rows. */
+struct flow_protocol {
+	/* Handles a flow's expired deadline.  `now` is the deadline itself, however late this runs.  Returns the next
+	 * deadline, later than `now`, if the flow stays (for an idle timeout: last packet + timeout), or 0 to remove
+	 * it.  The caller reports the events before the removal. */
+	uint64_t (*on_deadline)(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+
+	/* Called before a flow is evicted or cleared: adds the events that are due and frees what belongs to the
+	 * flow. */
+	void (*on_evict)(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
+
+	/* Counts what was not captured of a flow, when it is removed and at the end of the input: so packets cost
+	 * nothing. */
+	void (*count_uncaptured)(struct flow_counters *counters, const struct flow *flow);
+};
+
 uint64_t tcp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 uint64_t udp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 uint64_t sctp_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
-
-/* Called before a flow is evicted or cleared: adds the events that are due and frees what belongs to the flow. */
 void tcp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 void udp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
 void sctp_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events);
-
-/* Dispatch on the flow's kind. */
-static inline uint64_t
-flow_on_deadline(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
-{
-	if (flow->kind == FLOW_TCP)
-		return tcp_on_deadline(table, flow, now, events);
-	return (flow->kind == FLOW_UDP ? udp_on_deadline : sctp_on_deadline)(table, flow, now, events);
-}
-
-static inline void
-flow_on_evict(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
-{
-	if (flow->kind == FLOW_TCP)
-		tcp_on_evict(table, flow, now, events);
-	else
-		(flow->kind == FLOW_UDP ? udp_on_evict : sctp_on_evict)(table, flow, now, events);
-}
 
 /* Counts a datagram of the stream. */
 static inline void

@@ -12,4 +12,5 @@ libflow_a_SOURCES += \
 	%D%/flow_internal.h \
 	%D%/memory.c \
 	%D%/memory.h \
+	%D%/protocols.c \
 	%D%/udp_flow.c

@@ -62,7 +62,7 @@ check_name(struct compiler *c, struct node *node)
 {
 	const char *text = c->source.text + node->span.at;
 
-	if (node->position >= 0 || node->byte >= 0 || field_is_known(text, node->span.length))
+	if (node->position >= 0 || node->byte >= 0 || field_is_known(c, text, node->span.length))
 		return check_field(c, node);
 	node->type = VALUE_WORD;
 	return true;
@@ -95,7 +95,7 @@ check_number(struct compiler *c, struct node *node)
 				      excerpt);
 	case VALUE_ADDRESS:
 		return mistake_report(&c->source, node->span.at,
-				      "%s is an address: it stands behind in or ==", excerpt);
+				      "%s is an address: it comes after in or ==", excerpt);
 	case VALUE_NULL:
 		return mistake_report(&c->source, node->span.at, "NULL is for comparisons with == and !=");
 	case VALUE_ARGUMENT:
@@ -133,7 +133,7 @@ check_resolve_words(struct compiler *c, struct node *node, const struct enum_inf
 	return true;
 }
 
-/* A word beside a number that has none; tcp_sprot is the name of a field, misspelt. */
+/* A word next to a number that has no words; tcp_sprot is the name of a field, misspelt. */
 static bool
 check_fail_no_words(struct compiler *c, const struct node *field, const struct node *word)
 {
@@ -144,9 +144,9 @@ check_fail_no_words(struct compiler *c, const struct node *field, const struct n
 		return check_fail_word(c, word);
 	snprintf(sibling, sizeof sibling, "%sstr", name);
 	return mistake_report(&c->source, word->span.at, "%s has no words: a number is expected, not %s%s%s%s", name,
-			      check_excerpt(c, word, excerpt), field_is_known(sibling, strlen(sibling)) ? "; " : "",
-			      field_is_known(sibling, strlen(sibling)) ? sibling : "",
-			      field_is_known(sibling, strlen(sibling)) ? " is text" : "");
+			      check_excerpt(c, word, excerpt), field_is_known(c, sibling, strlen(sibling)) ? "; " : "",
+			      field_is_known(c, sibling, strlen(sibling)) ? sibling : "",
+			      field_is_known(c, sibling, strlen(sibling)) ? " is text" : "");
 }
 
 /* Resolves the words of either operand by the other one. */
@@ -162,7 +162,7 @@ check_join_words(struct compiler *c, struct node *left, struct node *right)
 		return check_fail_no_words(c, left, right);
 	if (right->type == VALUE_WORD && left->type == VALUE_TEXT && right->kind == NODE_NAME)
 		return mistake_report(&c->source, right->span.at,
-				      "text stands in double quotes: \"%.*s\"; quote the expression for a shell",
+				      "text must be in double quotes: \"%.*s\"; quote the expression for a shell",
 				      (int)right->span.length, c->source.text + right->span.at);
 	return true;
 }
@@ -362,7 +362,7 @@ check_item_text(struct compiler *c, struct node *left, struct node *item)
 		return check_address_field(c, left, item);
 	if (item->kind == NODE_NAME)
 		return mistake_report(&c->source, item->span.at,
-				      "text stands in double quotes: \"%.*s\"; quote the expression for a shell",
+				      "text must be in double quotes: \"%.*s\"; quote the expression for a shell",
 				      (int)item->span.length, c->source.text + item->span.at);
 	if (item->kind != NODE_TEXT)
 		return mistake_report(&c->source, item->span.at, "%s is not text", check_excerpt(c, item, excerpt));
@@ -429,7 +429,7 @@ check_choice(struct compiler *c, struct node *node)
 		return false;
 	if (left->dimension != DIMENSION_NONE)
 		return mistake_report(&c->source, left->span.at,
-				      "units in ?: have no field beside them: write a ? b > 1s : b > 2s");
+				      "units in ?: have no field next to them: write a ? b > 1s : b > 2s");
 	node->type = VALUE_NUMBER;
 	node->is_unsigned = left->is_unsigned || right->is_unsigned;
 	node->unit = check_common_unit(left, right);

@@ -5,7 +5,6 @@
 #include "formulas/code.h"
 #include "formulas/match/pattern.h"
 #include "formulas/syntax.h"
-#include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/nearest.h"
 
@@ -240,7 +239,7 @@ check_chain(struct compiler *c, const struct node *node)
 	return true;
 }
 
-/* The smallest and the largest number of a field, as bits; returns false if the node is no such field. */
+/* The smallest and the largest number of a field, as bits; returns false if the node is not such a field. */
 static bool
 check_field_limits(const struct compiler *c, const struct node *node, uint64_t *low, uint64_t *high)
 {
@@ -312,7 +311,7 @@ check_address_text(struct compiler *c, const struct field_info *field, const str
 			      mistake_excerpt(&c->source, inside, excerpt));
 }
 
-/* A text beside the name of a state that is none: tcps_statestr == "established". */
+/* A text next to a state's name that is not its name: tcps_statestr == "established". */
 static bool
 check_state_text(struct compiler *c, const struct field_info *field, const struct node *literal)
 {

@@ -147,6 +147,16 @@ struct formula_block {
 /* Memory that lives as long as the formula, set to 0; NULL if out of memory. */
 void *formula_allocate(struct formula *formula, size_t size);
 
+/* --- Units of fields; those of constants, 100ms and 1MB, are in base/units.h. --- */
+
+enum dimension field_dimension(enum field_unit unit);
+
+/* ns or bytes in one of a field's unit. */
+uint64_t field_unit_factor(enum field_unit unit);
+
+/* "us" */
+const char *field_unit_name(enum field_unit unit);
+
 /* --- Operations on numbers of 64 bits, for constants and for the evaluation alike.  Overflow wraps. --- */
 
 static inline enum operation

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/text.h"
 #include "formulas/code.h"
-#include "formulas/units.h"
 #include "formulas/words.h"
 #include "probes/firing.h"
 
@@ -82,7 +81,7 @@ describe_put_flags(char *value, const struct enum_info *words, uint64_t number)
 	return number != 0 && (number & ~seen) == 0;
 }
 
-/* The word of a number, as --print has it: "state-established", "timeout"; false if it has none. */
+/* The word of a number, as --print has it: "state-established", "timeout"; false if it has no word. */
 static bool
 describe_put_word(char *value, const struct enum_info *words, uint64_t number)
 {

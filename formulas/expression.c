@@ -144,7 +144,7 @@ expression_parse_index(struct compiler *c, uint64_t limit, int *index)
 	return compiler_advance(c) && compiler_expect(c, TOKEN_CLOSE_INDEX, "]");
 }
 
-/* A name; behind args[N]-> a field, else a field, a word or a keyword. */
+/* A name; after args[N]-> a field, else a field, a word or a keyword. */
 static struct node *
 expression_parse_name(struct compiler *c, int position)
 {
@@ -171,7 +171,7 @@ expression_parse_argument(struct compiler *c)
 	if (node == NULL || !compiler_advance(c) || !expression_parse_index(c, 6, &node->position))
 		return NULL;
 	node->type = VALUE_ARGUMENT;
-	node->span.length = c->behind - node->span.at;
+	node->span.length = c->previous_end - node->span.at;
 	if (c->token.kind != TOKEN_ARROW)
 		return node;
 	if (!compiler_advance(c))
@@ -306,7 +306,7 @@ expression_parse_item(struct compiler *c)
 	return high == NULL ? NULL : node_join(c, NODE_RANGE, operation, item, high);
 }
 
-/* Behind "in": {a, b, c..d}, or one address. */
+/* After "in": {a, b, c..d}, or one address. */
 static struct node *
 expression_parse_set(struct compiler *c)
 {
@@ -328,7 +328,7 @@ expression_parse_set(struct compiler *c)
 	}
 	if (item != NULL && binary_operators[c->token.kind].precedence != 0) {
 		mistake_report(&c->source, c->token.span.at,
-			       "an operator in a set stands in parentheses: {(SYN|ACK), RST}");
+			       "an operator in a set must be in parentheses: {(SYN|ACK), RST}");
 		return NULL;
 	}
 	if (item == NULL || !compiler_expect(c, TOKEN_CLOSE_SET, "\",\" or \"}\""))
@@ -373,7 +373,7 @@ expression_check_operator(struct compiler *c)
 		return expression_fail_at(c, "by belongs to a threshold, as in , 3 times in 1s by cs_cid");
 	if (compiler_at_name(c, "like") || compiler_at_name(c, "matches") || compiler_at_name(c, "contains"))
 		return expression_fail_at(c, "~ tests a pattern, as in cs_comm ~ \"ngin*\"");
-	if (c->behind > 0 && strchr("0123456789", c->source.text[c->behind - 1]) != NULL &&
+	if (c->previous_end > 0 && strchr("0123456789", c->source.text[c->previous_end - 1]) != NULL &&
 	    unit_find(text, c->token.span.length) != NULL)
 		return expression_fail_at(c, "a unit follows its number without a space, as 100ms");
 	return true;

@@ -15,16 +15,24 @@
 /* The name of a field without the prefix of its struct, if it may be written so: records are selected by their fields
  * alone.  Otherwise the whole name. */
 static const char *
-field_short_name(const struct struct_info *info, const struct field_info *field)
+field_short_name(const struct field_info *field)
 {
-	return info == &manifest_structs[STRUCT_CONNREC] ? field->name + sizeof "cr_" - 1 : field->name;
+	return strncmp(field->name, "cr_", 3) == 0 ? field->name + 3 : field->name;
+}
+
+const struct struct_info *
+field_struct(const struct compiler *c, enum probe_id probe, unsigned position)
+{
+	const struct struct_info *info = manifest_probes[probe].args[position].type;
+
+	return info == &manifest_structs[STRUCT_CONNREC] ? c->row : info;
 }
 
 static const struct field_info *
 field_find_in_struct(const struct struct_info *info, const char *name, size_t length)
 {
 	for (size_t i = 0; info != NULL && i < info->field_count; i++) {
-		const char *brief = field_short_name(info, &info->fields[i]);
+		const char *brief = field_short_name(&info->fields[i]);
 
 		if ((strlen(info->fields[i].name) == length && memcmp(info->fields[i].name, name, length) == 0) ||
 		    (strlen(brief) == length && memcmp(brief, name, length) == 0))
@@ -35,14 +43,14 @@ field_find_in_struct(const struct struct_info *info, const char *name, size_t le
 
 /* The field of a probe, in the first argument that has it or in args[position]; NULL if there is none. */
 static const struct field_info *
-field_find_in_probe(const struct probe_info *probe, const char *name, size_t length, int position,
+field_find_in_probe(const struct compiler *c, enum probe_id probe, struct span name, int position,
 		    struct field_place *place)
 {
-	for (unsigned i = 0; i < probe->arg_count; i++) {
+	for (unsigned i = 0; i < manifest_probes[probe].arg_count; i++) {
 		const struct field_info *field = NULL;
 
 		if (position < 0 || (unsigned)position == i)
-			field = field_find_in_struct(probe->args[i].type, name, length);
+			field = field_find_in_struct(field_struct(c, probe, i), c->source.text + name.at, name.length);
 		if (field != NULL) {
 			*place = (struct field_place){.position = (uint8_t)i,
 						      .is_text = field->kind == FIELD_TEXT,
@@ -55,8 +63,10 @@ field_find_in_probe(const struct probe_info *probe, const char *name, size_t len
 }
 
 bool
-field_is_known(const char *name, size_t length)
+field_is_known(const struct compiler *c, const char *name, size_t length)
 {
+	if (field_find_in_struct(c->row, name, length) != NULL)
+		return true;
 	for (size_t i = 0; i < STRUCT_COUNT; i++)
 		if (field_find_in_struct(&manifest_structs[i], name, length) != NULL)
 			return true;
@@ -65,7 +75,7 @@ field_is_known(const char *name, size_t length)
 
 /* Writes "tcp-send, tcp-receive and 3 others", of the probes with the field; returns their number. */
 static unsigned
-field_list_probes(const char *name, size_t length, int position, char *list, size_t size)
+field_list_probes(const struct compiler *c, struct span name, int position, char *list, size_t size)
 {
 	unsigned count = 0;
 	size_t used = 0;
@@ -74,7 +84,7 @@ field_list_probes(const char *name, size_t length, int position, char *list, siz
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
 		struct field_place place;
 
-		if (field_find_in_probe(&manifest_probes[i], name, length, position, &place) == NULL)
+		if (field_find_in_probe(c, (enum probe_id)i, name, position, &place) == NULL)
 			continue;
 		if (count++ < LISTED_MAX && used < size)
 			used += (size_t)snprintf(list + used, size - used, "%s%s", count > 1 ? ", " : "",
@@ -85,7 +95,8 @@ field_list_probes(const char *name, size_t length, int position, char *list, siz
 	return count;
 }
 
-/* The field instead of a built-in variable of D or bpftrace, which would be that of netobsd; NULL if it is none. */
+/* The field instead of a built-in variable of D or bpftrace, which would be that of netobsd; NULL if it is not such a
+ * variable. */
 static const char *
 field_of_builtin(const char *name, size_t length)
 {
@@ -112,10 +123,10 @@ field_fail_unknown(struct compiler *c, struct span name)
 	nearest_begin(&nearest, c->source.text + name.at, name.length);
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
 		for (unsigned j = 0; c->formula->probes[i] && j < manifest_probes[i].arg_count; j++) {
-			const struct struct_info *info = manifest_probes[i].args[j].type;
+			const struct struct_info *info = field_struct(c, (enum probe_id)i, j);
 
 			for (size_t k = 0; info != NULL && k < info->field_count; k++) {
-				nearest_consider(&nearest, field_short_name(info, &info->fields[k]));
+				nearest_consider(&nearest, field_short_name(&info->fields[k]));
 				nearest_consider(&nearest, info->fields[k].name);
 			}
 		}
@@ -129,26 +140,27 @@ field_fail_unknown(struct compiler *c, struct span name)
 }
 
 static bool
-field_fail_missing(struct compiler *c, struct span name, int position, const struct probe_info *probe)
+field_fail_missing(struct compiler *c, struct span name, int position, enum probe_id id)
 {
+	const struct probe_info *probe = &manifest_probes[id];
 	const char *text = c->source.text + name.at;
 	struct field_place found;
 	char list[200], place[24] = "";
 
-	if (!field_is_known(text, name.length))
+	if (!field_is_known(c, text, name.length))
 		return field_fail_unknown(c, name);
 	if (position >= 0 && (unsigned)position < probe->arg_count && probe->args[position].type == NULL)
 		return mistake_report(&c->source, name.at, "args[%d] of %s is reserved: it is always NULL", position,
 				      probe->name);
 	if (position >= 0)
 		snprintf(place, sizeof place, "args[%d] of ", position);
-	if (field_find_in_probe(probe, text, name.length, -1, &found) != NULL)
+	if (field_find_in_probe(c, id, name, -1, &found) != NULL)
 		return mistake_report(&c->source, name.at, "%s%s has no %.*s: args[%u] has it", place, probe->name,
 				      (int)name.length, text, found.position);
-	if (field_list_probes(text, name.length, position, list, sizeof list) > 0)
+	if (field_list_probes(c, name, position, list, sizeof list) > 0)
 		return mistake_report(&c->source, name.at, "%s%s has no %.*s, which these have: %s", place, probe->name,
 				      (int)name.length, text, list);
-	field_list_probes(text, name.length, -1, list, sizeof list);
+	field_list_probes(c, name, -1, list, sizeof list);
 	return mistake_report(&c->source, name.at, "%s has no %.*s, which these have: %s", probe->name,
 			      (int)name.length, text, list);
 }
@@ -158,14 +170,13 @@ static bool
 field_fill_use(struct compiler *c, struct span name, int position, struct use *use)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		const struct probe_info *probe = &manifest_probes[i];
 		const struct field_info *field;
 
 		if (!c->formula->probes[i])
 			continue;
-		field = field_find_in_probe(probe, c->source.text + name.at, name.length, position, &use->places[i]);
+		field = field_find_in_probe(c, (enum probe_id)i, name, position, &use->places[i]);
 		if (field == NULL)
-			return field_fail_missing(c, name, position, probe);
+			return field_fail_missing(c, name, position, (enum probe_id)i);
 		if (use->field != NULL && (use->field->kind != field->kind || use->field->size != field->size))
 			return mistake_report(&c->source, name.at, "the probes have %s with different types",
 					      field->name);
@@ -240,4 +251,37 @@ field_find_argument(struct compiler *c, struct span at, int position, unsigned *
 
 	memset(last, 0, sizeof *last);
 	return field_fill_argument(c, at, position, last) && field_keep_use(c, at.at, use);
+}
+
+/* --- units --- */
+
+enum dimension
+field_dimension(enum field_unit unit)
+{
+	switch (unit) {
+	case UNIT_NS:
+	case UNIT_US:
+	case UNIT_MS:
+		return DIMENSION_TIME;
+	case UNIT_BYTES:
+		return DIMENSION_SIZE;
+	case UNIT_NONE:
+		break;
+	}
+	return DIMENSION_NONE;
+}
+
+uint64_t
+field_unit_factor(enum field_unit unit)
+{
+	return unit == UNIT_US ? 1000 : unit == UNIT_MS ? 1000000 : 1;
+}
+
+const char *
+field_unit_name(enum field_unit unit)
+{
+	static const char *const names[] = {
+		[UNIT_NONE] = "", [UNIT_NS] = "ns", [UNIT_US] = "us", [UNIT_MS] = "ms", [UNIT_BYTES] = "bytes"};
+
+	return names[unit];
 }

@@ -30,6 +30,10 @@ struct formula_error {
 
 /* Compiles a definition; NULL with `error` if it has a mistake or memory is short. */
 struct formula *formula_compile(const char *text, struct formula_error *error);
+
+/* Like formula_compile(), for firings of connection-end whose args[0] is a struct with more fields after those of
+ * struct connrec. */
+struct formula *formula_compile_rows(const char *text, const struct struct_info *row, struct formula_error *error);
 void formula_free(struct formula *formula);
 
 /* A formula that is true for each firing of a probe, and has the probe's name, which no definition can have.  NULL if

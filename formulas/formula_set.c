@@ -47,7 +47,7 @@ struct formula_set {
 	const char *path; /* of the slots */
 	const struct feed_set *feeds; /* NULL: none */
 	struct formula_entry entries[FORMULAS_MAX]; /* by place */
-	bool (*selects_written)(void *context, const char *name); /* NULL: none is written */
+	bool (*selects_written)(void *context, const char *name); /* NULL: no formula is written */
 	void *written_context;
 	unsigned order[FORMULAS_MAX]; /* places in the order of addition, the listed formulas first */
 	unsigned count, total;	      /* formulas that are listed, and all */

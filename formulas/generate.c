@@ -120,7 +120,7 @@ generate_constant(struct generator *g, uint64_t number, unsigned reg, unsigned n
 	return generate_last(g);
 }
 
-/* Computes a number into the register; registers behind it are free. */
+/* Computes a number into the register; registers after it are free. */
 static unsigned
 generate_number(struct generator *g, const struct node *node, unsigned reg, unsigned next, unsigned absent)
 {
@@ -505,11 +505,10 @@ generate_type_range(unsigned load, unsigned bits)
  * and the field is moved to their high end, where numbers with and without sign are compared alike.
  */
 static void
-generate_word_test(struct instruction *i, unsigned probe)
+generate_word_test(struct instruction *i, size_t struct_size)
 {
 	static const uint8_t sizes[LOAD_COUNT] = {1, 2, 4, 8, 1, 4, 4};
 	unsigned load = i->operation - TEST_RANGE, bits, before;
-	size_t struct_size = manifest_probes[probe].args[i->place.position].type->size;
 	struct range type, range = {i->low, i->low + i->span};
 
 	if (load == LOAD_NETWORK || struct_size < 8)
@@ -563,7 +562,7 @@ generate_program(struct generator *g, unsigned entry, unsigned probe)
 		to->place = generate_place(g, made->use, made->instruction.place, probe);
 		to->other = generate_place(g, made->other, made->instruction.other, probe);
 		if (to->operation >= TEST_RANGE && to->operation < TEST_SET)
-			generate_word_test(to, probe);
+			generate_word_test(to, field_struct(c, (enum probe_id)probe, to->place.position)->size);
 	}
 	for (unsigned i = 0; i < c->formula->by_count; i++)
 		program->by[i] = c->uses[c->by[i]].places[probe];

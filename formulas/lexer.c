@@ -103,7 +103,7 @@ lexer_add_digit(uint64_t *number, unsigned base, char digit)
 	return !__builtin_mul_overflow(*number, base, number) && !__builtin_add_overflow(*number, value, number);
 }
 
-/* The unit behind a number, if it has one. */
+/* The unit after a number, if it has one. */
 static bool
 lexer_apply_unit(struct lexer *lexer, struct token *token, bool is_hex, bool is_whole)
 {
@@ -154,7 +154,7 @@ lexer_read_number(struct lexer *lexer, struct token *token)
 		whole = false;
 		if (text[lexer->at] == '.' && text[lexer->at + 1] != '.')
 			return lexer_fail_number(lexer, token->span.at,
-						 "no address; these are as 10.0.0.1 or 10.0.0.0/8");
+						 "not an address; these are as 10.0.0.1 or 10.0.0.0/8");
 	}
 	return lexer_apply_unit(lexer, token, hex, whole);
 }
@@ -187,7 +187,7 @@ lexer_read_address(struct lexer *lexer, struct token *token)
 		return mistake_report(source, span.at, "%s: a prefix has at most %u bits",
 				      mistake_excerpt(source, span, excerpt), most);
 	if (address_mask(&token->address))
-		return mistake_report(source, span.at, "%s has bits behind the prefix: %s",
+		return mistake_report(source, span.at, "%s has bits after the prefix: %s",
 				      mistake_excerpt(source, span, excerpt),
 				      address_spell(&token->address, masked, sizeof masked));
 	return true;
@@ -263,7 +263,7 @@ lexer_read_punctuation(struct lexer *lexer, struct token *token)
 		}
 	}
 	if (*text == '\'')
-		return mistake_report(lexer->source, lexer->at, "text stands in double quotes: \"...\"");
+		return mistake_report(lexer->source, lexer->at, "text must be in double quotes: \"...\"");
 	if (*text == '.')
 		return mistake_report(lexer->source, lexer->at, "fields are written tcp_dport or args[4]->tcp_dport");
 	if (*text == '@')

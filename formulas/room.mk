@@ -5,11 +5,11 @@ libformulas_a_SOURCES += \
 	%D%/check.c \
 	%D%/check_operators.c \
 	%D%/code.h \
+	%D%/compile.c \
 	%D%/describe.c \
 	%D%/evaluate.c \
 	%D%/expression.c \
 	%D%/fields.c \
-	%D%/formula.c \
 	%D%/formula.h \
 	%D%/formula_set.c \
 	%D%/formula_set.h \
@@ -20,7 +20,5 @@ libformulas_a_SOURCES += \
 	%D%/syntax.h \
 	%D%/threshold.c \
 	%D%/threshold.h \
-	%D%/units.c \
-	%D%/units.h \
 	%D%/words.c \
 	%D%/words.h

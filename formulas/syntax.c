@@ -22,7 +22,7 @@ formula_allocate(struct formula *formula, size_t size)
 bool
 compiler_advance(struct compiler *c)
 {
-	c->behind = c->token.span.at + c->token.span.length;
+	c->previous_end = c->token.span.at + c->token.span.length;
 	return lexer_next(&c->lexer, &c->token);
 }
 

@@ -79,8 +79,9 @@ struct compiler {
 	struct source source;
 	struct lexer lexer;
 	struct token token; /* the present one */
-	size_t behind;	    /* the end of the one before it */
+	size_t previous_end; /* of the token before `token` */
 	struct formula *formula;
+	const struct struct_info *row; /* args[] of connrec_t have these fields */
 	struct node nodes[NODES_MAX];
 	unsigned node_count;
 	unsigned nesting; /* of parentheses and operators before their operand */
@@ -114,8 +115,11 @@ bool expression_parse_field(struct compiler *c, unsigned *use);
  * with a mistake. */
 bool field_find_use(struct compiler *c, struct span name, int position, unsigned *use);
 
+/* The struct of args[position] of a probe; NULL: a reserved position. */
+const struct struct_info *field_struct(const struct compiler *c, enum probe_id probe, unsigned position);
+
 /* Whether any struct has the field. */
-bool field_is_known(const char *name, size_t length);
+bool field_is_known(const struct compiler *c, const char *name, size_t length);
 
 /* The use of args[position] as a whole. */
 bool field_find_argument(struct compiler *c, struct span at, int position, unsigned *use);
@@ -156,7 +160,7 @@ bool check_precedence(struct compiler *c, const struct node *node);
 /* a < b < c and !a == b, which mean something else than they seem to. */
 bool check_chain(struct compiler *c, const struct node *node);
 
-/* A text that the field never has: it is longer, or is no address. */
+/* A text that the field never has: it is longer, or is not an address. */
 bool check_text(struct compiler *c, const struct node *field, const struct node *literal);
 
 bool check_pattern(struct compiler *c, struct node *node);

@@ -103,7 +103,7 @@ formula_threshold_free(struct formula_threshold *t)
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* Copies the values of the fields, text with zeros behind its end; returns false if one is absent. */
+/* Copies the values of the fields, text with zeros after its end; returns false if one is absent. */
 static bool
 threshold_read_values(const struct formula *formula, struct firing *firing, uint8_t *values)
 {

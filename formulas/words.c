@@ -27,7 +27,7 @@ word_equals(const char *text, size_t length, const char *name)
 	return true;
 }
 
-/* Skips what stands before a state: in tcps_statestr, in D on Solaris and on FreeBSD. */
+/* Skips what precedes a state: in tcps_statestr, in D on Solaris and on FreeBSD. */
 static void
 word_skip_state(const struct enum_info *info, const char **text, size_t *length)
 {

@@ -13,7 +13,7 @@
 
 #include "probes/manifest.h"
 
-/* The word of this spelling; NULL if the enum has none. */
+/* The word of this spelling; NULL if the enum has no such word. */
 const struct word_info *words_find(const struct enum_info *info, const char *text, size_t length);
 
 /* Whether any enum has the word. */

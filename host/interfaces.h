@@ -47,8 +47,8 @@ struct interface_info {
 	bool has_mac; /* mac is set: it is an Ethernet */
 	uint8_t mac[6];
 	uint32_t mtu;	  /* 0 if unknown */
-	uint32_t master;  /* index of the bridge, bond or team that it is a port of, 0 if it is none */
-	uint32_t carrier; /* index of the interface that this VLAN, macvlan or ipvlan device is on, 0 if it is none */
+	uint32_t master;  /* index of the bridge, bond or team that it is a port of, 0 if it is not a port */
+	uint32_t carrier; /* index of the interface that this VLAN, macvlan or ipvlan device is on, 0 for others */
 	bool sends_only;  /* ipvlan in mode l3s: what the device receives is delivered on its carrier only */
 	bool redirects;	  /* an ifb device: its frames return to the interface from which they were redirected */
 	bool ppp;	  /* carries the packets of PPPoE frames, among others */

@@ -27,7 +27,7 @@ void local_addrs_clear(struct local_addrs *local_addrs);
 /* Whether an address is local.  127.0.0.0/8 and ::1 always are. */
 bool local_addrs_contains(const struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16]);
 
-/* Whether addresses were looked up since the prefixes were set, and none was in the prefix with this index. */
+/* Whether addresses were looked up since the prefixes were set, and no address was in the prefix with this index. */
 bool local_addrs_prefix_is_unmatched(const struct local_addrs *local_addrs, size_t index);
 
 /* Whether any local address or prefix is known.  For a cooked capture file without prefixes only directions are

@@ -33,7 +33,7 @@ locality_is_group_address(const struct ip_layer *ip)
 	return ip->dst[0] >= 224 && (ip->dst[0] < 240 || memcmp(ip->dst, "\xff\xff\xff\xff", 4) == 0);
 }
 
-/* 0.0.0.0 and ::, the source addresses of a host that has none yet (RFC 1122, 4861, 4862). */
+/* 0.0.0.0 and ::, the source addresses of a host that has no address yet (RFC 1122, 4861, 4862). */
 static bool
 locality_is_unspecified(const uint8_t addr[16])
 {

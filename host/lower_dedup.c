@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 
 /* Deepest stack followed (VLAN on bond on bridge ...). */
 #define DEPTH_MAX 8

@@ -4,7 +4,7 @@
  * the port of a bridge, bond or team, or that belongs to a VLAN, macvlan or ipvlan device, is captured on the lower
  * device and again on the upper one; a frame from this host in reverse order.  The host's addresses are on the upper
  * interface, so the frame on the lower one is the duplicate.  Forwarded frames, for example of a bridge, appear on
- * lower interfaces only and are no duplicates.
+ * lower interfaces only and are not duplicates.
  *
  * "any" does not deliver VLAN tags.  On an interface with VLAN, macvlan or ipvlan devices a frame belongs to one of
  * them if its local address belongs to an interface above and not to the interface itself.  If the address does not

@@ -22,7 +22,6 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 
 enum { ATTRIBUTES = 64 }; /* of every kind below */
 
@@ -530,7 +529,7 @@ rtnl_sweep_unseen(struct rtnl *rtnl)
 			rtnl_remove_link(rtnl, &rtnl->links[i]);
 }
 
-/* A dump is complete: starts the next one, or removes what none of them found. */
+/* A dump is complete: starts the next one, or removes what no dump found. */
 static void
 rtnl_finish_dump(struct rtnl *rtnl)
 {

@@ -173,7 +173,7 @@ function write_probes(    i, j, provider, longest) {
 	print ".El"
 }
 
-# A row of the table of types: the probe's arguments behind a label of one cell.
+# A row of the table of types: the probe's arguments after a label of one cell.
 function type_row(label, p,    j, row) {
 	row = sprintf("%-11s", label)
 	for (j = 0; j < probe_args[p]; j++)

@@ -120,7 +120,7 @@ app_layer_select(struct app_layer *app_layer, bool names)
 	uint32_t active = 0, traced = 0;
 
 	for (unsigned i = 0; i < APP_COUNT; i++) {
-		bool enabled = app_protocols[i]->probes_enabled();
+		bool enabled = app_probes_enabled(app_protocols[i]);
 
 		traced |= (uint32_t)enabled << i;
 		active |= (uint32_t)app_layer_is_active(app_protocols[i], names, enabled) << i;
@@ -564,7 +564,7 @@ app_layer_read(struct app_layer *app_layer, const struct app_segment *segment, s
 	    .now = segment->now,
 	    .shared = app_layer->shared[report->app],
 	    .server_endpoint = server,
-	    .traced = wants_name || report->protocol->probes_enabled(),
+	    .traced = wants_name || app_probes_enabled(report->protocol),
 	    .on_message = app_layer_on_message,
 	    .on_anomaly = app_layer_on_anomaly,
 	    .on_name = wants_name ? app_layer_on_name : NULL,
@@ -812,11 +812,16 @@ app_layer_count_left(const struct app_layer *app_layer)
 void
 app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now)
 {
-	app_layer->next_timeout = UINT64_MAX;
-	for (unsigned i = 0; i < APP_COUNT; i++) {
-		app_layer_end_holds(app_layer, i, emitter, now, now);
-		if (app_protocols[i]->reader->on_time != NULL)
-			app_layer_run_provider_timers(app_layer, i, emitter, now);
-		app_layer_update_timeout(app_layer, i);
+	uint64_t due;
+
+	while ((due = app_layer->next_timeout) <= now) {
+		flow_table_run_timers(app_layer->flows, due);
+		app_layer->next_timeout = UINT64_MAX;
+		for (unsigned i = 0; i < APP_COUNT; i++) {
+			app_layer_end_holds(app_layer, i, emitter, due, due);
+			if (app_protocols[i]->reader->on_time != NULL)
+				app_layer_run_provider_timers(app_layer, i, emitter, due);
+			app_layer_update_timeout(app_layer, i);
+		}
 	}
 }

@@ -58,7 +58,8 @@ app_layer_may_match(const struct app_layer *app_layer, const struct flow_key *ke
 		   0;
 }
 
-/* Fires the timeouts of requests up to `now`, packet time in ns, which is not before app_layer.next_timeout. */
+/* Fires the timeouts of requests up to `now`, packet time in ns, and runs the timers of flows that are due before them:
+ * time may have jumped. */
 void app_layer_run_timers(struct app_layer *app_layer, struct emitter *emitter, uint64_t now);
 
 /* The input has ended at `now`, packet time in ns: what is held for later frames is delivered, and what clients have
@@ -86,7 +87,7 @@ struct app_segment {
 	uint64_t now;	    /* packet time, ns since the epoch */
 	bool on_send_side;  /* at the probes of the sending side; otherwise at those of the receiving side */
 	bool has_send_side; /* this frame fires probes of a sending side */
-	bool last;	    /* none of the connection follows that could prove that its server has it */
+	bool last;	    /* no packet of the connection follows that could prove that its server has it */
 };
 
 /* Called at both points of the firing order; reads the segment or datagram at the point that belongs to the reported

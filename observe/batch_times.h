@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/time_histogram.h"
+#include "base/clock.h"
 
 /* The last minute is the present part and the six before it: 60 to 70 seconds. */
 #define BATCH_TIMES_PART_NS 10000000000u

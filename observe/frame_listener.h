@@ -43,4 +43,7 @@ struct frame_listener {
 	void (*end_frame)(void *context);
 };
 
+/* Receives frames in place of an observer, in their order and with their packet time. */
+typedef void frame_visitor(void *context, const struct frame *frame, uint64_t now);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "observe/observer_internal.h"
+#include "observe/observe_internal.h"
 
 #include <string.h>
 

@@ -8,13 +8,23 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "host/lower_dedup.h"
-#include "observe/observer_internal.h"
+#include "observe/observe_internal.h"
 #include "engine/engine.h"
 #include "flow/record/flow_record.h"
 #include "flow/tcp/tcp.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/site/semaphores.h"
+
+/* Most frames that are held: the one to decide about, and those after it. */
+#define OBSERVE_HELD_MAX (PACKET_CLOCK_LOOKAHEAD + 1)
+
+struct held_frames {
+	unsigned count;
+	struct frame frames[OBSERVE_HELD_MAX];
+	uint8_t bytes[]; /* of all frames, one after the other */
+};
+
 
 /* Connections are distributed over the observers by hash; no observer has a table so small that an uneven distribution
  * matters. */
@@ -131,7 +141,7 @@ observer_set_paths(struct observer *o)
 		o->untraced = o->fast = false;
 }
 
-/* Determines which probes are enabled; in a window none is unless it is open. */
+/* Determines which probes are enabled; in a window no probe is enabled unless it is open. */
 static void
 observer_check_probes(struct observer *o)
 {
@@ -258,33 +268,16 @@ observer_set_frame_listener(struct observer *o, const struct frame_listener *lis
 }
 
 void
-observer_set_visitor(struct observer *o, observer_visitor *visit, void *context)
+observer_set_visitor(struct observer *o, frame_visitor *visit, void *context)
 {
 	o->visit = visit;
 	o->visit_context = context;
 }
 
-static void
-observe_visit(struct observer *o, const struct frame *frames, unsigned count)
-{
-	for (unsigned i = 0; i < count && observe_move_clock(o, &frames[i]); i++)
-		o->visit(o->visit_context, &frames[i], o->clock.now);
-}
-
-/* Like observe_span() for frames that are not skipped. */
-static void
-observe_open_span(struct observer *o, const struct frame *frames, unsigned count)
-{
-	if (__builtin_expect(o->visit != NULL, 0))
-		observe_visit(o, frames, count);
-	else
-		pipeline_run(o, frames, count);
-}
-
 bool
 observer_is_complete(const struct observer *o)
 {
-	return o->window.limited && o->window.phase == WINDOW_BEHIND && (o->window.drained || !o->records);
+	return o->window.limited && o->window.phase == WINDOW_AFTER && (o->window.drained || !o->records);
 }
 
 bool
@@ -305,42 +298,66 @@ observe_set_phase(struct observer *o, enum window_phase phase)
 	observer_check_probes(o);
 }
 
-static void
-observe_skip_span(struct observer *o, const struct frame *frames, unsigned count)
+static void observe_span(struct observer *o, const struct frame *frames, unsigned count);
+
+/* Copies the last frames of a call until later ones decide about their time stamps.  If out of memory, they are decided
+ * about now. */
+static __attribute__((noinline, cold)) void
+observe_hold_frames(struct observer *o)
 {
-	for (unsigned i = 0; i < count && observe_move_clock(o, &frames[i]); i++)
-		;
+	const struct frame *frames = o->undecided;
+	unsigned count = (unsigned)(o->batch_end - frames);
+	struct held_frames *held;
+	size_t bytes = 0;
+
+	o->undecided = NULL;
+	for (unsigned i = 0; i < count; i++)
+		bytes += frames[i].caplen;
+	held = malloc(sizeof *held + bytes);
+	if (held == NULL) {
+		o->input_waits = true;
+		observe_span(o, frames, count);
+		o->input_waits = false;
+		return;
+	}
+	held->count = count;
+	bytes = 0;
+	for (unsigned i = 0; i < count; i++) {
+		held->frames[i] = frames[i];
+		held->frames[i].data = held->bytes + bytes;
+		memcpy(held->bytes + bytes, frames[i].data, frames[i].caplen);
+		bytes += frames[i].caplen;
+	}
+	o->held = held;
 }
 
-/* Like observe_span() for a run with a window. */
+/* Observes frames of the present call, or passes them to the visitor.  The clock and the window say how many. */
 static void
-observe_window_span(struct observer *o, const struct frame *frames, unsigned count)
+observe_span(struct observer *o, const struct frame *frames, unsigned count)
 {
-	while (count > 0 && o->held == NULL) {
-		enum window_phase phase;
-		unsigned span = observer_window_measure(o, frames, count, &phase);
+	while (count > 0 && o->undecided == NULL) {
+		bool skipped = false;
+		unsigned span = count;
 
-		observe_set_phase(o, phase);
-		if (phase == WINDOW_SKIPPED || observer_is_complete(o))
-			observe_skip_span(o, frames, span);
+		if (__builtin_expect(o->window.limited, 0)) {
+			enum window_phase phase;
+
+			span = observer_window_measure(o, frames, count, &phase);
+			observe_set_phase(o, phase);
+			skipped = phase == WINDOW_SKIPPED || observer_is_complete(o);
+		}
+		if (__builtin_expect(skipped || o->visit != NULL, 0))
+			pipeline_pass(o, frames, span, skipped ? NULL : o->visit);
 		else
-			observe_open_span(o, frames, span);
-		if (phase == WINDOW_OPEN && o->held == NULL)
+			pipeline_run(o, frames, span);
+		if (o->window.phase == WINDOW_OPEN && o->undecided == NULL)
 			o->window.frames += span;
 		frames += span;
 		count -= span;
 	}
+	if (__builtin_expect(o->undecided != NULL, 0))
+		observe_hold_frames(o);
 	observer_window_check_drained(o);
-}
-
-/* Observes frames of the present call, or passes them to the visitor. */
-static void
-observe_span(struct observer *o, const struct frame *frames, unsigned count)
-{
-	if (__builtin_expect(o->window.limited, 0))
-		observe_window_span(o, frames, count);
-	else
-		observe_open_span(o, frames, count);
 }
 
 static __attribute__((noinline, cold)) void
@@ -348,18 +365,65 @@ observe_held_frames(struct observer *o, const struct frame *frames, unsigned cou
 {
 	struct frame joined[OBSERVE_HELD_MAX + FRAME_SINK_FRAMES_MAX];
 	struct held_frames *held = o->held;
-	unsigned all = observe_join_held(o, frames, count, joined);
+	unsigned all = held->count + count;
 
+	memcpy(joined, held->frames, held->count * sizeof joined[0]);
+	if (count > 0)
+		memcpy(joined + held->count, frames, count * sizeof joined[0]);
 	o->held = NULL;
 	o->batch_end = joined + all;
 	observe_span(o, joined, all);
 	free(held);
 }
 
-/* The part of observe_frames() that is the same live and for files. */
-static void
-observe_batch(struct observer *o, const struct frame *frames, unsigned count)
+/* The times of a batch: live for the histograms, in a replay for batch-start and batch-done.  Live, the first frame of
+ * a batch is the oldest one. */
+struct batch_begin {
+	uint64_t begin, oldest, frames, bytes, slow_frames;
+};
+
+static __attribute__((noinline)) void
+observe_begin_times(struct observer *o, struct batch_begin *b, const struct frame *frames, unsigned count)
 {
+	*b = (struct batch_begin){.begin = clock_monotonic_ns(),
+				  .oldest = frames[0].ts,
+				  .frames = o->counters.frames,
+				  .bytes = o->counters.bytes,
+				  .slow_frames = o->slow_frames};
+	engine_batch_start(o->worker, count, b->oldest);
+	if (o->host_clock != NULL)
+		observer_read_host_clock(o, o->host_clock);
+	if (o->clock.host_now != 0) {
+		capture_lag_add(&o->lag, o->clock.host_now, b->oldest);
+		o->counters.lag_us = capture_lag_us(&o->lag);
+	}
+}
+
+static __attribute__((noinline)) void
+observe_end_times(struct observer *o, const struct batch_begin *b)
+{
+	uint64_t end = clock_monotonic_ns(), lag = UINT64_MAX, now;
+
+	if (o->clock.host_now != 0) {
+		now = clock_realtime_ns();
+		if (b->oldest >= o->lag.valid_from && b->oldest <= now)
+			lag = now - b->oldest;
+		batch_times_add(&o->times, b->begin, end, lag);
+	}
+	engine_batch_done(o->worker, o->counters.frames - b->frames, o->counters.bytes - b->bytes,
+			  o->slow_frames - b->slow_frames, lag != UINT64_MAX ? lag : 0, end - b->begin);
+}
+
+void
+observe_frames(struct observer *o, const struct frame *frames, unsigned count)
+{
+	struct batch_begin times;
+	bool timed;
+
+	observer_begin_batch(o);
+	timed = count != 0 && (o->clock.host_now != 0 || engine_batch_start_enabled() || engine_batch_done_enabled());
+	if (timed)
+		observe_begin_times(o, &times, frames, count);
 	o->batch_end = count != 0 ? frames + count : frames; /* `frames` may be null if there are none */
 	if (__builtin_expect(o->held != NULL, 0))
 		observe_held_frames(o, frames, count);
@@ -367,43 +431,8 @@ observe_batch(struct observer *o, const struct frame *frames, unsigned count)
 		observe_span(o, frames, count);
 	owner_lookup_wake(o->owner_lookup);
 	emitter_poll_semaphores(o->emitter);
-}
-
-/* observe_batch() with its times: live for the histograms, in a replay for batch-start and batch-done.  Live, the first
- * frame of a batch is the oldest one. */
-static __attribute__((noinline)) void
-observe_timed_batch(struct observer *o, const struct frame *frames, unsigned count)
-{
-	uint64_t begin = clock_monotonic_ns(), oldest = frames[0].ts, lag = UINT64_MAX, end, now;
-	uint64_t observed = o->counters.frames, bytes = o->counters.bytes, slow = o->slow_frames;
-
-	engine_batch_start(o->worker, count, oldest);
-	if (o->host_clock != NULL)
-		observer_read_host_clock(o, o->host_clock);
-	if (o->clock.host_now != 0) {
-		capture_lag_add(&o->lag, o->clock.host_now, oldest);
-		o->counters.lag_us = capture_lag_us(&o->lag);
-	}
-	observe_batch(o, frames, count);
-	end = clock_monotonic_ns();
-	if (o->clock.host_now != 0) {
-		now = clock_realtime_ns();
-		if (oldest >= o->lag.valid_from && oldest <= now)
-			lag = now - oldest;
-		batch_times_add(&o->times, begin, end, lag);
-	}
-	engine_batch_done(o->worker, o->counters.frames - observed, o->counters.bytes - bytes, o->slow_frames - slow,
-			  lag != UINT64_MAX ? lag : 0, end - begin);
-}
-
-void
-observe_frames(struct observer *o, const struct frame *frames, unsigned count)
-{
-	observer_begin_batch(o);
-	if (count != 0 && (o->clock.host_now != 0 || engine_batch_start_enabled() || engine_batch_done_enabled()))
-		observe_timed_batch(o, frames, count);
-	else
-		observe_batch(o, frames, count);
+	if (timed)
+		observe_end_times(o, &times);
 }
 
 void

@@ -6,18 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/frame_sink.h"
+#include "capture/batch.h"
 #include "config/config.h"
-#include "host/local_addrs.h"
 #include "dissect/packet.h"
 #include "flow/flow.h"
-#include "flow/record/flow_record.h"
 #include "flow/reassembly/reassembly.h"
+#include "flow/record/flow_record.h"
+#include "host/local_addrs.h"
+#include "observe/frame_listener.h"
 #include "observe/observe_counters.h"
 
 struct app_layer;
 struct batch_times;
-struct frame_listener;
 struct host_clock;
 struct observer;
 struct owner_lookup;
@@ -59,12 +59,11 @@ bool observer_flush_records(struct observer *observer);
  * observe_frames().  Both are borrowed. */
 void observer_set_frame_listener(struct observer *observer, const struct frame_listener *listener, void *context);
 
-/* From now on frames are not observed but passed to `visit`, in their order and with their packet time; those that are
- * skipped because they are before the lead-in of the window or behind the window are not. */
-typedef void observer_visitor(void *context, const struct frame *frame, uint64_t now);
-void observer_set_visitor(struct observer *observer, observer_visitor *visit, void *context);
+/* From now on frames are not observed but passed to `visit`; those that are skipped because they are before the lead-in
+ * of the window or after the window are not. */
+void observer_set_visitor(struct observer *observer, frame_visitor *visit, void *context);
 
-/* Whether packet time is behind the window of --from and --to, so that no frame has an effect any more. */
+/* Whether packet time is after the window of --from and --to, so that no frame has an effect any more. */
 bool observer_is_complete(const struct observer *observer);
 
 /* Whether no frame was in the window; then also the packet times of the first frame, 0 if there was none, and of the

@@ -3,7 +3,7 @@
 #ifndef NETOBS_OBSERVE_OBSERVER_SINK_H
 #define NETOBS_OBSERVE_OBSERVER_SINK_H
 
-#include "capture/frame_sink.h"
+#include "capture/batch.h"
 
 struct observer;
 struct printer;

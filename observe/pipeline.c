@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "flow/fastpath.h"
 #include "host/lower_dedup.h"
-#include "observe/observer_internal.h"
+#include "observe/observe_internal.h"
 #include "probes/fire.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -105,7 +105,7 @@ observe_frame(struct observer *o, struct packet_work *work)
 
 /* ------------------------------------------------------------------------------------------------------ the stages */
 
-/* Each stage is a function of its own: gcc keeps in line what a function does only while the function is not too large.
+/* Each stage is a function of its own: gcc inlines what a function does only while the function is not too large.
  * All stages in one cost 30 instructions a packet more. */
 #define PIPELINE_STAGE static __attribute__((noinline)) void
 
@@ -466,6 +466,16 @@ pipeline_skip_copy(struct observer *o, const struct frame *frame)
 	pipeline_report_copy(o, frame);
 }
 
+/* Advances the clock to a frame; the only place that does.  False if the frame is held. */
+static inline bool
+observe_move_clock(struct observer *o, const struct frame *frame)
+{
+	if (__builtin_expect(!packet_clock_is_regular(&o->clock, frame->ts), 0))
+		return observe_move_clock_irregularly(o, frame);
+	o->clock.now = frame->ts + o->clock.offset;
+	return true;
+}
+
 /* The only place that counts frames. */
 PIPELINE_STAGE
 pipeline_apply(struct observer *o, const struct pipeline_group *group)
@@ -477,7 +487,7 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 	unsigned applied = group->count;
 	uint64_t bytes = 0;
 
-	if (o->held != NULL) /* these frames are held, too */
+	if (o->undecided != NULL) /* these frames are held, too */
 		return;
 	for (const struct pipeline_entry *end = e + group->count; e != end; e++, frame++) {
 		if (__builtin_expect(!observe_move_clock(o, frame), 0)) {
@@ -499,6 +509,14 @@ pipeline_apply(struct observer *o, const struct pipeline_group *group)
 	}
 	o->counters.frames += applied;
 	o->counters.bytes += bytes;
+}
+
+void
+pipeline_pass(struct observer *o, const struct frame *frames, unsigned count, frame_visitor *visit)
+{
+	for (unsigned i = 0; i < count && observe_move_clock(o, &frames[i]); i++)
+		if (visit != NULL)
+			visit(o->visit_context, &frames[i], o->clock.now);
 }
 
 /* ---------------------------------------------------------------------------------------------------- the pipeline */

@@ -38,7 +38,7 @@ ring_listener_on_packet(void *ring, const struct frame_packet *packet)
 		ring_add_remark(ring, packet->flow, packet->sender, RING_ZERO_WINDOW);
 }
 
-/* The start and the end of a UDP stream are no notes: they add nothing to its frames. */
+/* The start and the end of a UDP stream are not notes: they add nothing to its frames. */
 static void
 ring_listener_on_event(void *ring, const struct flow *flow, const struct flow_event *event)
 {

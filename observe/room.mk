@@ -8,14 +8,13 @@ libobserve_a_SOURCES += \
 	%D%/batch_times.h \
 	%D%/frame_listener.h \
 	%D%/observe_counters.h \
+	%D%/observe_internal.h \
 	%D%/observe_packet.c \
 	%D%/observer.c \
 	%D%/observer.h \
 	%D%/observer_clock.c \
-	%D%/observer_internal.h \
 	%D%/observer_sink.c \
 	%D%/observer_sink.h \
-	%D%/observer_window.c \
 	%D%/pipeline.c \
 	%D%/ring_listener.c \
 	%D%/ring_listener.h \

@@ -68,7 +68,7 @@ second_pass_open(const struct config *config, struct loop *loop)
 }
 
 enum input_result
-second_pass_run(struct second_pass *pass, observer_visitor *visit, void *context)
+second_pass_run(struct second_pass *pass, frame_visitor *visit, void *context)
 {
 	enum input_result result = INPUT_FAILED;
 

@@ -24,7 +24,7 @@ const char *second_pass_obstacle(const struct config *config);
 struct second_pass *second_pass_open(const struct config *config, struct loop *loop);
 
 /* Reads the files and passes each frame to `visit`, as observer_set_visitor() does.  Call it once. */
-enum input_result second_pass_run(struct second_pass *pass, observer_visitor *visit, void *context);
+enum input_result second_pass_run(struct second_pass *pass, frame_visitor *visit, void *context);
 
 /* NULL is allowed. */
 void second_pass_free(struct second_pass *pass);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Capture threads: one worker, or several that share the frames of the interfaces (fanout.h).  A worker owns everything
+ * Capture threads: one worker, or several that share the frames of the interfaces (live_pcap.h).  A worker owns all
  * that its frames touch, from the input to the printer's buffer, including its own copy of this host's addresses and
  * interfaces, so that no frame waits for another thread.  The first worker runs in the main thread, which also serves
  * requests; with one worker there is no other thread.  Another thread that reads a worker's data, or changes something
@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "base/fair_lock.h"
 #include "base/loop.h"
+#include "base/thread.h"
 #include "capture/input.h"
 #include "config/config.h"
 #include "flight/ring.h"

@@ -116,7 +116,7 @@ owner_lookup_new(const struct owner_lookup_limits *limits, uint64_t seed)
 		lookup->queue.referenced = calloc(lookup->queue.referenced_words, sizeof *lookup->queue.referenced);
 	}
 	if (lookup->queue.referenced != NULL && owner_lookup_read_netns(&lookup->netns))
-		lookup->owner_thread = owner_thread_new(&lookup->queue, limits);
+		lookup->owner_thread = owner_thread_new(&lookup->queue, limits->refresh_ms);
 	if (lookup->owner_thread == NULL || !owner_lookup_start_thread(lookup)) {
 		int error = errno;
 
@@ -144,7 +144,7 @@ owner_lookup_tag(uint64_t hash)
 	return (uint32_t)(hash >> 32) | 1;
 }
 
-/* Finds the number of the latest request for a key; false if none is stored. */
+/* Finds the number of the latest request for a key; false if no request is stored. */
 static inline bool
 owner_lookup_find_latest(const struct owner_lookup *lookup, uint64_t hash, uint32_t *number)
 {

@@ -80,8 +80,8 @@ void owner_lookup_request(struct owner_lookup *lookup, const struct owner_key *k
 
 /* Looks up the owner of an endpoint.  False, with *owner unknown, if there is no reply yet.  A reply from before
  * `since_ns`, the time stamp of the connection's first packet, is about an earlier connection between the same ends:
- * connections that begin while nothing is traced cause no request.  Enqueues a request if none is pending; a reply that
- * is used gets refreshed. */
+ * connections that begin while nothing is traced cause no request.  Enqueues a request if no request is pending; a
+ * reply that is used gets refreshed. */
 bool owner_lookup_find(struct owner_lookup *lookup, const struct owner_key *key, uint32_t ifindex, uint64_t since_ns,
 		       struct owner *owner);
 
@@ -100,7 +100,7 @@ enum owner_prepared {
 };
 
 /* Enqueues a request unless it is pending or there is a reply from `since_ns` or later.  A reply that is old at
- * `now_ns` is refreshed: after 30 seconds, after 2 if it names the listener.  Call owner_lookup_wake() behind the last
+ * `now_ns` is refreshed: after 30 seconds, after 2 if it names the listener.  Call owner_lookup_wake() after the last
  * one. */
 enum owner_prepared owner_lookup_prepare(struct owner_lookup *lookup, const struct owner_key *key, uint64_t since_ns,
 					 uint64_t now_ns);

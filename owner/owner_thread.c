@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "engine/engine.h"
 #include "flow/endpoint.h"
 
@@ -555,7 +555,7 @@ owner_thread_memory(uint32_t slots)
 }
 
 struct owner_thread *
-owner_thread_new(struct owner_queue *queue, const struct owner_lookup_limits *limits)
+owner_thread_new(struct owner_queue *queue, uint32_t refresh_ms)
 {
 	uint32_t slots = owner_table_slot_count(queue->table);
 	struct owner_thread *thread = calloc(1, sizeof *thread);
@@ -563,7 +563,7 @@ owner_thread_new(struct owner_queue *queue, const struct owner_lookup_limits *li
 	if (thread == NULL)
 		return NULL;
 	thread->queue = queue;
-	thread->refresh_ms = limits->refresh_ms > 0 ? limits->refresh_ms : 1;
+	thread->refresh_ms = refresh_ms > 0 ? refresh_ms : 1;
 	thread->states = calloc(slots, sizeof *thread->states);
 	thread->retries.slots = calloc(slots, sizeof *thread->retries.slots);
 	thread->unresolved.slots = calloc(slots, sizeof *thread->unresolved.slots);

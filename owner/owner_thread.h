@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "owner/owner_lookup.h"
 #include "owner/owner_table.h"
 #include "owner/procfs.h"
 #include "owner/sockdiag.h"
@@ -136,8 +135,8 @@ owner_counter_add(_Atomic uint64_t *counter, uint64_t n)
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
-/* For the network namespace of the calling thread.  NULL with errno. */
-struct owner_thread *owner_thread_new(struct owner_queue *queue, const struct owner_lookup_limits *limits);
+/* For the network namespace of the calling thread.  `refresh_ms`: see struct owner_lookup_limits.  NULL with errno. */
+struct owner_thread *owner_thread_new(struct owner_queue *queue, uint32_t refresh_ms);
 void owner_thread_free(struct owner_thread *thread);
 size_t owner_thread_memory(uint32_t slots);
 

@@ -91,9 +91,9 @@ function drawLadderRow(drawing, segment, previous, y, left, right, origins) {
 	drawArrow(drawing, segment, y, left, right);
 }
 
-// The states that the ends have reached behind each segment and before the next one: [client, server], undefined if an
+// The states that the ends have reached after each segment and before the next one: [client, server], undefined if an
 // end has kept its state.
-function statesBehind(segments, changes) {
+function statesAfter(segments, changes) {
 	let at = changes.findIndex(change => segments.length && change.time >= segments[0].time);
 	return segments.map((segment, i) => {
 		const until = segments[i + 1]?.time ?? Infinity, states = [];
@@ -131,7 +131,7 @@ function drawLadder() {
 	if (ladder.row !== row) markSegment(row);
 	const { segments, changes } = details[row.detail], origins = sequenceOrigins(segments);
 	const begin = ladder.page * ladder.rows, list = segments.slice(begin, begin + ladder.rows);
-	const states = statesBehind(segments.slice(begin, begin + ladder.rows + 1), changes);
+	const states = statesAfter(segments.slice(begin, begin + ladder.rows + 1), changes);
 	drawRows(host, list, (part, first) => {
 		const label = `Ladder of ${rowName(row)}: ${plural(part.length, "segment")}`;
 		const drawing = surface(host, part.length * ladder.height + 60, part.length * 8, label);
@@ -171,7 +171,8 @@ function drawLadderNote(row, segments, begin, length) {
 const striking = segment => segment.lost || segment.kind || segment.flags & RST ||
 	(segment.window === 0 && !(segment.flags & SYN));
 
-// The index of the next striking segment behind the one that is marked, or of the one before it (`step` -1); -1 none.
+// The index of the next striking segment after the one that is marked, or of the one before it (`step` -1); -1 at the
+// end.
 function findStriking(step) {
 	const { segments } = details[view.selected.detail];
 	const begin = ladder.marked >= 0 ? ladder.marked + step : ladder.page * ladder.rows;

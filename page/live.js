@@ -3,7 +3,7 @@
 const LIVE_SECONDS = 240;
 // Connections in an answer of netobsd, at most: LIVE_CONNECTIONS_MAX of daemon/metrics/live_page.h.
 const LIVE_ROWS = 1000;
-// An answer that takes longer is none, milliseconds.
+// Milliseconds after which an answer does not count any more.
 const LIVE_PATIENCE = 5000;
 const live = { samples: [], failed: false, paused: false };
 
@@ -78,16 +78,15 @@ function liveVerdict(from, to) {
 }
 
 // The states of both ends, the client's first.
-const liveState = (client, server) => client.state === server.state ? client.state.replace(/^-$/, "–") : `${client.state} / ${server.state}`;
+const liveState = (client, server) => client === server ? client || "–" : `${client} / ${server}`;
 
 // An object of /connections as a row of the table; `opened`: the packet that opened the connection was captured.
-function liveRow({ proto, start, last, client: name, role, near, far }, from, to) {
-	const [client, server] = name === "near" ? [near, far] : [far, near];
-	return { start: start / 1000 - from, duration: Math.max(0, to - start / 1000), idle: Math.max(0, to - last / 1000),
-		protocol: { tcp: 6, udp: 17, sctp: 132 }[proto], client: client.address, clientPort: client.port, server: server.address,
-		serverPort: server.port, clientBytes: client.bytes, serverBytes: server.bytes, clientResent: client.retransmits,
-		serverResent: server.retransmits, rtt: near.srtt_us || -1, reason: liveState(client, server), name: "", detail: -1,
-		opened: role === "seen" };
+function liveRow(row, from, to) {
+	return { start: row.cr_start / 1000 - from, duration: Math.max(0, to - row.cr_start / 1000),
+		idle: Math.max(0, to - row.cr_end / 1000), protocol: row.cr_protocol, client: row.cr_client, clientPort: row.cr_client_port,
+		server: row.cr_server, serverPort: row.cr_server_port, clientBytes: row.cr_client_bytes, serverBytes: row.cr_server_bytes,
+		clientResent: row.cr_client_resent, serverResent: row.cr_server_resent, rtt: row.cr_rtt_us || -1,
+		reason: liveState(row.cr_client_state, row.cr_server_state), name: "", detail: -1, opened: row.cr_role === "seen" };
 }
 
 // What each address has sent and received; a connection of an address with itself is one.

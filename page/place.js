@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The place of the reader in the address of the page, behind the "#": a connection, and the packet in its ladder.  A link
-// to it can be sent to others, and the browser goes back to it.
+// The place of the reader in the address of the page, after the "#": a connection, and the packet in its ladder.  A
+// link to it can be sent to others, and the browser goes back to it.
 const placeOf = (row, frame) => `#connection-${row.index + 1}` + (frame ? `-packet-${frame}` : "");
 
 // Shows a connection: its ladder at a packet, or its row in the table.

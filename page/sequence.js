@@ -27,7 +27,7 @@ function sequencePoints(row, end) {
 	return points;
 }
 
-// The highest SACK block behind an ACK, [left, right), as far as it is known: the probes report its right edge.  It has
+// The highest SACK block after an ACK, [left, right), as far as it is known: the probes report its right edge.  It has
 // the segment of its last byte, and the block before it if that block touches it.
 function sackBlock(sent, before, ack, right) {
 	if (right <= ack) return null;

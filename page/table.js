@@ -79,14 +79,14 @@ function tableRow(row) {
 
 const liveNote = hidden => [`${plural(data.connections, "open connection")}, newest first` +
 	(hidden > 0 ? `; ${count(rows.length)} of them are on this page` : "") + ". Where two numbers or states " +
-	"stand, the first is the client's. ? behind a client: the packet that opened the connection was not " +
-	"captured, or UDP has none; the ports, or the first packet, decide. Segments: ",
+	"stand, the first is the client's. ? after a client: the packet that opened the connection was not " +
+	"captured, or it is UDP; the ports, or the first packet, decide. Segments: ",
 	element("code", {}, "netobs report -i INTERFACE --for 60s"), "."];
 
 const reportNote = hidden => [`${plural(data.connections, "connection")}, worst first` +
 	(hidden ? `; only the ${count(rows.length)} with most trouble are on this page, netobs conns prints all` : "") +
 	`. Segments are on this page for ${plural(detailed.length, "connection")} (--top). ` +
-	"Where two numbers stand, the first is the client's. ? behind a client: its opening was not captured."];
+	"Where two numbers stand, the first is the client's. ? after a client: its opening was not captured."];
 
 // Puts a table in place of the one that is shown.  The button that has the focus keeps it.
 function replaceTable(made) {

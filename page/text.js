@@ -38,7 +38,7 @@ const about = us => {
 	const [unit, size] = timeUnits.find(([, size]) => us >= size) || timeUnits[5];
 	return `${Number((us / size).toPrecision(3))} ${unit}`;
 };
-// Microseconds since the epoch of a time since the first frame, as a number of ms and the µs behind it.
+// Microseconds since the epoch of a time since the first frame, as a number of ms and the µs after it.
 const sinceEpoch = us => {
 	const time = BigInt(data.first) / 1000n + BigInt(Math.round(us)), micros = (time % 1000n + 1000n) % 1000n;
 	return [Number((time - micros) / 1000n), Number(micros)];

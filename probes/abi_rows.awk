@@ -20,7 +20,7 @@ $1 ~ /^NETOBS_/ && NF == 2 {
 	next
 }
 
-# The arguments of the probes are no part of the layout: "tcp-send args[4] tcpinfo_t *".
+# The arguments of the probes are not part of the layout: "tcp-send args[4] tcpinfo_t *".
 $2 !~ /^args\[[0-5]\]$/ {
 	print FILENAME ":" FNR ": no row of the ABI: " $0 | "cat 1>&2"
 	close("cat 1>&2")

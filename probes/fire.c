@@ -122,7 +122,7 @@ struct emitter {
 	struct connrec cr;
 
 	struct handshake_headers *syn_acks, *acks; /* HANDSHAKE_SLOTS of each, by connection id */
-	struct handshake_headers lost;		   /* of a segment that is in none */
+	struct handshake_headers lost;		   /* of a segment that is in no handshake */
 	struct firing_sequences *sequences; /* NULL: this is the only emitter */
 	uint64_t own_sequence[PROBE_COUNT]; /* without `sequences`: firings since the probe was enabled */
 	uint64_t fired[PROBE_COUNT];	    /* since the start */
@@ -557,14 +557,6 @@ emit_to_site(struct emitter *e, enum probe_id id, const void *const args[6])
 		feed_add_firing(e->feed, id, args);
 }
 
-const void *
-firing_build_argument(struct firing *f, unsigned position)
-{
-	f->args[position] = f->build(f, position);
-	f->built |= 1u << position;
-	return f->args[position];
-}
-
 void
 firing_complete(struct firing *f, uint64_t sequence)
 {
@@ -586,7 +578,7 @@ firing_is_of_packet(const struct firing *f)
 	return f->emitter != NULL && f->emitter->packet != NULL;
 }
 
-/* A builder is in line in the function that fires for tracers, which need all arguments, and out of line for formulas,
+/* A builder is inlined in the function that fires for tracers, which need all arguments, and not inlined for formulas,
  * which need few of them. */
 #define BUILDER static inline __attribute__((always_inline)) const void *
 

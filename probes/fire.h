@@ -73,7 +73,7 @@ void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find,
 /* What receives the firings of the probes that formulas read (semaphores_add_formula()), after their tracers. */
 struct emitter_listener {
 	void (*fire)(void *context, struct firing *firing); /* the arguments are built when they are first read */
-	/* Called by emitter_poll_semaphores(), behind site_watch_poll(), and by emitter_set_listener(). */
+	/* Called by emitter_poll_semaphores(), after site_watch_poll(), and by emitter_set_listener(). */
 	void (*poll)(void *context);
 	/* Whether a firing has no effect but to be counted; it is not counted yet.  NULL: never. */
 	bool (*rejects)(void *context, struct firing *firing);

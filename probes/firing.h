@@ -30,9 +30,6 @@ struct firing {
 	unsigned endpoint;	     /* of `flow`: the reported one */
 };
 
-/* Builds args[position], which is not built yet, and returns it (fire.c). */
-const void *firing_build_argument(struct firing *firing, unsigned position);
-
 /* Builds all missing arguments, NULL for those that the probe does not have, and sets pkt_seq, cs_seq, ci_seq and
  * cr_seq in them to `sequence`. */
 void firing_complete(struct firing *firing, uint64_t sequence);
@@ -41,16 +38,18 @@ void firing_complete(struct firing *firing, uint64_t sequence);
  * argument. */
 uint64_t firing_cid(const struct firing *firing);
 
-/* Whether the packet in progress causes the firing, even if it is no argument: not a timer or an eviction. */
+/* Whether the packet in progress causes the firing, even if it is not an argument: not a timer or an eviction. */
 bool firing_is_of_packet(const struct firing *firing);
 
 /* args[position], NULL if it is absent; position is less than the probe's arg_count. */
 static inline const void *
 firing_argument(struct firing *firing, unsigned position)
 {
-	if ((firing->built >> position & 1) != 0)
-		return firing->args[position];
-	return firing_build_argument(firing, position);
+	if ((firing->built >> position & 1) == 0) {
+		firing->args[position] = firing->build(firing, position);
+		firing->built |= 1u << position;
+	}
+	return firing->args[position];
 }
 
 #endif

@@ -36,7 +36,7 @@ function usage(message) {
 	exit 1
 }
 
-# The construct that is still open, "" if none is; sets `open_line` to the line where it begins.
+# The construct that is still open, "" if no construct is; sets `open_line` to the line where it begins.
 function unfinished() {
 	open_line = in_comment ? comment_line : pending != "" ? pending_line : block_line
 	if (in_comment)
@@ -109,7 +109,7 @@ function parse_raw_argument(i, s,    part) {
 function parse_stable_argument(i, s,    want) {
 	want = arg_type[probes, i] == "" ? "void *" : "nobs_" arg_type[probes, i] "_t *"
 	if (trim(s) != want arg_name[probes, i])
-		fail(pending_line, "args[" i "] of " probe_c[probes] " is " trim(s) " behind the colon, which is not its stable type", \
+		fail(pending_line, "args[" i "] of " probe_c[probes] " is " trim(s) " after the colon, which is not its stable type", \
 			want arg_name[probes, i])
 }
 
@@ -134,7 +134,7 @@ function parse_argument_doc(at, i, line,    want, rest) {
 		arg_null[probes, i] = "true"
 		sub(/^ or NULL: /, "", rest)
 	} else if (!sub(/^: /, "", rest))
-		fail(at, "no text behind the type: " line, doc_example(i))
+		fail(at, "no text after the type: " line, doc_example(i))
 	arg_doc[probes, i] = rest
 }
 
@@ -183,7 +183,7 @@ function parse_probe(s,    open, half, raw, stable, n, i, name) {
 		fail(pending_line, "probe " name " has " n " arguments, not one to six", EXAMPLE_PROBE)
 	i = split(stable, stable_arg, ",")
 	if (i != n)
-		fail(pending_line, "probe " name " has " n " arguments before the colon and " i " behind it", EXAMPLE_PROBE)
+		fail(pending_line, "probe " name " has " n " arguments before the colon and " i " after it", EXAMPLE_PROBE)
 	probe_args[probes] = n
 	for (i = 0; i < n; i++)
 		parse_raw_argument(i, raw_arg[i + 1])
@@ -193,7 +193,7 @@ function parse_probe(s,    open, half, raw, stable, n, i, name) {
 	probes++
 }
 
-# The names behind the colon of the comment above the provider.
+# The names after the colon of the comment above the provider.
 function parse_packet_probes(    text, name, n, i) {
 	text = comment_text(comment)
 	gsub(/\n/, " ", text)
@@ -282,7 +282,7 @@ function parse_type(word, count) {
 function parse_field(s,    at, declaration, text, part, name, count) {
 	at = index(s, "/*")
 	if (at == 0 || s !~ /\*\/[ \t]*$/)
-		fail(pending_line, "a field without a comment behind it: " s, EXAMPLE_FIELD)
+		fail(pending_line, "a field without a comment after it: " s, EXAMPLE_FIELD)
 	declaration = trim(substr(s, 1, at - 1))
 	text = comment_text(substr(s, at))
 	gsub(/\n/, " ", text)
@@ -354,7 +354,7 @@ function parse_enumerator(    part, name) {
 	if ($0 ~ /^[ \t]*\* /)
 		return
 	if ($0 !~ /^\t[A-Z][A-Z_0-9]* = (0x[0-9a-f]+|[0-9]+),?([ \t]*\/\*.*)?$/)
-		fail(FNR, "not an enumerator with a number: " $0, "NETOBS_TCP_CLOSED = 7,  behind one tab")
+		fail(FNR, "not an enumerator with a number: " $0, "NETOBS_TCP_CLOSED = 7,  after one tab")
 	split($0, part, /[ \t,]+/)
 	name = part[2]
 	if (enum_words[enums] == 0)
@@ -366,7 +366,7 @@ function parse_enumerator(    part, name) {
 
 function end_enum(    i, n, field) {
 	if (enum_words[enums] == 0)
-		fail(FNR, "enum " enum_name[enums] " ends without an enumerator", "NETOBS_TCP_CLOSED = 7,  behind one tab")
+		fail(FNR, "enum " enum_name[enums] " ends without an enumerator", "NETOBS_TCP_CLOSED = 7,  after one tab")
 	n = split(enum_fields[enums], field, ", ")
 	for (i = 1; i <= n; i++)
 		enum_of[field[i]] = enums

@@ -56,7 +56,7 @@ struct field_info {
 	enum field_unit unit;
 	bool is_address;	       /* text of an IPv4 or IPv6 address */
 	bool is_hex;		       /* a number that is printed as text, 16 hex digits */
-	const struct enum_info *words; /* numbers with a name; NULL if it has none */
+	const struct enum_info *words; /* numbers with a name; NULL if they have no names */
 };
 
 struct struct_info {
@@ -106,7 +106,7 @@ enum probe_id manifest_find_probe(const char *name);
 /* The struct of this name ("tcpinfo" or "tcpinfo_t"); NULL if there is none. */
 const struct struct_info *manifest_find_struct(const char *name);
 
-/* The field of this name; NULL if the struct has none. */
+/* The field of this name; NULL if the struct has no such field. */
 const struct field_info *manifest_find_field(const struct struct_info *info, const char *name);
 
 /*

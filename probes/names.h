@@ -37,7 +37,7 @@ const char *icmp_error_words(unsigned version, uint8_t type, uint8_t code);
 const char *dccp_type_name(uint8_t type);
 const char *dccp_reset_name(uint8_t code);
 
-/* Name of a type of SCTP chunk (RFC 9260 section 3.2), "INIT_ACK"; constant.  NULL if it has none. */
+/* Name of a type of SCTP chunk (RFC 9260 section 3.2), "INIT_ACK"; constant.  NULL if it has no name. */
 const char *sctp_chunk_name(uint32_t type);
 
 /* TCP flags, "SYN|ACK", at most 23 characters. */

@@ -15,8 +15,8 @@
 struct nearest {
 	const char *word; /* the misspelt word, `length` bytes */
 	size_t length;
-	const char *found;   /* the nearest candidate; NULL: none is near */
-	int most_edits;	   /* a candidate with more edits is not near; -1: none is */
+	const char *found;   /* the nearest candidate; NULL: no candidate is near */
+	int most_edits;	   /* a candidate with more edits is not near; -1: no candidate is */
 };
 
 /* Begins a search.  `word` must stay until its end. */

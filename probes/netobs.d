@@ -9,7 +9,7 @@
  * packet carry the same pkt_addr.
  *
  * The dtrace programs of SystemTap and of DTrace both read this file.  Without its parser module SystemTap's falls back
- * to a line-based reader.  Therefore: no comment behind a declaration, no struct definition, no type with a body.
+ * to a line-based reader.  Therefore: no comment after a declaration, no struct definition, no type with a body.
  */
 
 /*

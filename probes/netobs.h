@@ -173,7 +173,7 @@ struct ifinfo {
 struct etherinfo {
 	netobs_u8 eth_dst[6];    /* destination address, bytes */
 	netobs_u8 eth_src[6];    /* source address, bytes */
-	netobs_u16 eth_type;     /* EtherType behind all tags; 0 in an 802.3 frame with a length */
+	netobs_u16 eth_type;     /* EtherType after all tags; 0 in an 802.3 frame with a length */
 	netobs_u8 eth_istagged;  /* 1 with an 802.1Q or 802.1ad tag */
 	netobs_u8 eth_priority;  /* priority of the outermost tag, 3 bits */
 	netobs_u8 eth_dei;       /* drop eligible indicator of the outermost tag, 1 bit */
@@ -536,7 +536,7 @@ struct dnsinfo {
 	netobs_u16 dns_id;            /* transaction id */
 	netobs_u16 dns_qtype;         /* type of the first question */
 	netobs_u16 dns_qclass;        /* class of the first question, 1 Internet */
-	netobs_u16 dns_flags;         /* the 16 bits behind the id: QR, OPCODE, AA, TC, RD, RA, AD, CD, RCODE */
+	netobs_u16 dns_flags;         /* the 16 bits after the id: QR, OPCODE, AA, TC, RD, RA, AD, CD, RCODE */
 	netobs_u16 dns_rcode;         /* response code, with the bits of EDNS (RFC 6891) */
 	netobs_u16 dns_questions;     /* records in each section, as the header counts them */
 	netobs_u16 dns_answers;       /* likewise */
@@ -640,14 +640,14 @@ struct connrec {
 	netobs_u64 cr_client_bytes;        /* payload bytes that the client sent; TCP: each counted once */
 	netobs_u64 cr_client_wire;         /* bytes of the frames that carried them; 0 unknown */
 	netobs_u64 cr_client_resent;       /* segments of the client that were retransmissions */
-	netobs_u64 cr_client_out_of_order; /* segments of the client that arrived behind a later one */
+	netobs_u64 cr_client_out_of_order; /* segments of the client that arrived after a later one */
 	netobs_u64 cr_client_zero_windows; /* times that the client closed its receive window */
 	char cr_client_state[24];          /* last state of the client, in words: "time-wait"; "" UDP or unknown */
 	netobs_u64 cr_server_segments;     /* segments, datagrams or packets that the server sent */
 	netobs_u64 cr_server_bytes;        /* payload bytes that the server sent; TCP: each counted once */
 	netobs_u64 cr_server_wire;         /* bytes of the frames that carried them; 0 unknown */
 	netobs_u64 cr_server_resent;       /* segments of the server that were retransmissions */
-	netobs_u64 cr_server_out_of_order; /* segments of the server that arrived behind a later one */
+	netobs_u64 cr_server_out_of_order; /* segments of the server that arrived after a later one */
 	netobs_u64 cr_server_zero_windows; /* times that the server closed its receive window */
 	char cr_server_state[24];          /* last state of the server, in words: "closed"; "" UDP or unknown */
 	netobs_u64 cr_resent_fast;         /* retransmissions of both ends that an ACK caused */

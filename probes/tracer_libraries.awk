@@ -114,7 +114,7 @@ file == 2 && /^\tNETOBS_[A-Z0-9_]+ = (0x)?[0-9a-f]+,?([ \t]|$)/ {
 }
 
 file == 2 && /^[ \t]+NETOBS_/ {
-	fail("not an enumerator with a number: " $0, "NETOBS_TCP_CLOSED = 7,  behind one tab")
+	fail("not an enumerator with a number: " $0, "NETOBS_TCP_CLOSED = 7,  after one tab")
 }
 
 function finish_structs(    s) {

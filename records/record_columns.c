@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/text.h"
 
 /* Columns of a table without chosen fields. */
 enum record_column_kind {
@@ -19,10 +19,16 @@ enum record_column_kind {
 	COLUMN_SERVER,
 	COLUMN_SENT,
 	COLUMN_RECEIVED,
+	COLUMN_RESENT,
 	COLUMN_ANSWER,
 	COLUMN_LOST,
 	COLUMN_WAITED,
 	COLUMN_REASON,
+	COLUMN_CID,
+	COLUMN_STATES,
+	COLUMN_AGE,
+	COLUMN_ROUND_TRIP,
+	COLUMN_PROCESS,
 };
 
 struct record_column {
@@ -36,6 +42,7 @@ struct record_column {
 
 struct record_columns {
 	struct text_clock clock;
+	double seconds; /* of an interval, in which counters have increased; 0: they count from the beginning */
 	bool has_day; /* a record was measured */
 	uint64_t day; /* on which the first one began, since the epoch */
 	unsigned count;
@@ -56,21 +63,39 @@ static const struct record_column usual_columns[] = {
     {.kind = COLUMN_REASON, .title = "REASON"},
 };
 
-#define USUAL_COLUMNS (sizeof usual_columns / sizeof usual_columns[0])
+static const struct record_column open_columns[] = {
+    {.kind = COLUMN_CID, .title = "CID", .right = true},
+    {.kind = COLUMN_PROTOCOL, .title = "PROT"},
+    {.kind = COLUMN_CLIENT, .title = "CLIENT"},
+    {.kind = COLUMN_SERVER, .title = "SERVER"},
+    {.kind = COLUMN_STATES, .title = "STATE"},
+    {.kind = COLUMN_AGE, .title = "AGE", .right = true},
+    {.kind = COLUMN_SENT, .title = "SENT", .right = true},
+    {.kind = COLUMN_RECEIVED, .title = "RECVD", .right = true},
+    {.kind = COLUMN_RESENT, .title = "RESENT", .right = true},
+    {.kind = COLUMN_ROUND_TRIP, .title = "RTT", .right = true},
+    {.kind = COLUMN_PROCESS, .title = "PROCESS"},
+};
+
+#define COLUMNS_OF(columns) (sizeof columns / sizeof columns[0])
 
 struct record_columns *
-record_columns_new(const struct record_fields *chosen)
+record_columns_new(const struct record_fields *chosen, bool open)
 {
+	const struct record_column *usual = open ? open_columns : usual_columns;
+
 	struct record_columns *table = calloc(1, sizeof *table);
 
 	if (table == NULL)
 		return NULL;
-	table->count = chosen != NULL ? chosen->count : USUAL_COLUMNS;
+	table->count = chosen != NULL ? chosen->count
+		       : open		? COLUMNS_OF(open_columns)
+				: COLUMNS_OF(usual_columns);
 	for (unsigned i = 0; i < table->count; i++) {
 		struct record_column *column = &table->columns[i];
 
 		if (chosen == NULL)
-			*column = usual_columns[i];
+			*column = usual[i];
 		else
 			*column = (struct record_column){.title = record_field_short_name(chosen->fields[i]),
 							 .right = chosen->fields[i]->kind != FIELD_TEXT &&
@@ -83,9 +108,24 @@ record_columns_new(const struct record_fields *chosen)
 }
 
 void
+record_columns_set_interval(struct record_columns *table, double seconds)
+{
+	table->seconds = seconds;
+}
+
+void
 record_columns_free(struct record_columns *table)
 {
 	free(table);
+}
+
+const char *
+record_columns_fields(bool open)
+{
+	return open ? "cid,protostr,client,client_port,role,server,server_port,client_state,server_state,age_us,"
+		      "client_bytes,server_bytes,resent,rtt_us,pid,comm"
+		    : "start,duration_us,protostr,client,client_port,role,server,server_port,client_bytes,server_bytes,"
+		      "answer_us,lost_us,waited,reason,icmp_str,icmp_sender";
 }
 
 /* ---------------------------------------------------------------------------------------------------------- values */
@@ -174,7 +214,7 @@ put_milliseconds(char *at, struct text_clock *clock, uint64_t ns, bool with_date
 /* Most bytes of a value: a text of 256 bytes, and what put_time() overwrites. */
 #define VALUE_MAX (256 * FORMAT_PLAIN_BYTE_MAX + 128)
 
-/* A text as one word, so that no name forges columns; blanks remain in the last column.  "-": there is none. */
+/* A text as one word, so that no name forges columns; blanks remain in the last column.  "-": there is no text. */
 static char *
 put_text_value(char *at, const char *text, size_t size, bool last)
 {
@@ -189,21 +229,30 @@ put_text_value(char *at, const char *text, size_t size, bool last)
 	return at + length;
 }
 
+/* A rate: bytes as a whole number, others with a decimal place. */
 static char *
-put_field_value(char *at, struct text_clock *clock, const struct field_info *field, const struct connrec *record,
-		bool last)
+put_rate(char *at, const struct field_info *field, uint64_t increase, double seconds)
 {
-	const char *from = (const char *)record + field->offset;
-	uint64_t value = field->kind != FIELD_TEXT ? record_field_rank(field, record) : 0;
+	return at + snprintf(at, 40, field->unit == UNIT_BYTES ? "%.0f" : "%.1f",
+			     (double)increase / seconds);
+}
+
+char *
+record_columns_put_value(struct record_columns *table, unsigned column, const struct connrow *row, bool word, char *at)
+{
+	const struct field_info *field = table->columns[column].field;
+	uint64_t value = field->kind != FIELD_TEXT ? record_field_number(field, row) : 0;
 
 	if (field->kind == FIELD_TEXT)
-		return put_text_value(at, from, field->size, last);
+		return put_text_value(at, (const char *)row + field->offset, field->size, !word);
+	if (table->seconds > 0 && record_field_is_counter(field))
+		return put_rate(at, field, value, table->seconds);
 	if (record_field_is_time(field))
-		return put_time(at, clock, value);
+		return put_time(at, &table->clock, value);
 	if (field->is_hex)
 		return put_hex64(at, value);
 	if (field->kind == FIELD_SIGNED)
-		return put_i64(at, (int64_t)(value ^ (UINT64_C(1) << 63)));
+		return put_i64(at, (int64_t)value);
 	return put_u64(at, value);
 }
 
@@ -230,44 +279,45 @@ put_reason(char *at, const struct connrec *record, bool last)
 	return put_plain_text(at + 7, record->cr_icmp_sender, sizeof record->cr_icmp_sender);
 }
 
-/* What was waited for longest, in a word; "-": there was no time. */
+/* The state of both ends, as one if they are the same; "-": there are none. */
 static char *
-put_waited(char *at, const struct connrec *record)
+put_states(char *at, const struct connrec *record)
 {
-	const struct {
-		uint64_t us;
-		const char *word;
-	} waits[] = {
-	    {0, "-"},
-	    {record->cr_server_us, "server"},
-	    {record->cr_client_lost_us + record->cr_server_lost_us, "loss"},
-	    {record->cr_client_window_us + record->cr_server_window_us, "window"},
-	    {record->cr_client_sending_us + record->cr_server_sending_us, "sender"},
-	    {record->cr_connect_us, "SYN"},
-	    {record->cr_path_us, "path"},
-	    {record->cr_network_us, "data"},
-	    {record->cr_client_us, "client"},
-	    {record->cr_closing_us, "FIN"},
-	    {record->cr_unknown_us, "?"},
-	};
-	size_t most = 0;
-
-	for (size_t i = 1; i < sizeof waits / sizeof waits[0]; i++)
-		if (waits[i].us > waits[most].us)
-			most = i;
-	return put_plain_text(at, waits[most].word, strlen(waits[most].word));
+	at = put_text_value(at, record->cr_client_state, sizeof record->cr_client_state, false);
+	if (strcmp(record->cr_client_state, record->cr_server_state) == 0)
+		return at;
+	*at++ = '/';
+	return put_text_value(at, record->cr_server_state, sizeof record->cr_server_state, false);
 }
 
 static char *
-put_column(char *at, struct text_clock *clock, const struct record_column *column, const struct connrec *record,
-	   bool last)
+put_process(char *at, const struct connlive *live, bool last)
 {
-	int64_t us;
+	if (live->pid < 0)
+		return PUT(at, "-");
+	at = put_i64(at, live->pid);
+	*at++ = '/';
+	return put_text_value(at, live->comm, sizeof live->comm, last);
+}
+
+/* A count, or its increase per second. */
+static char *
+put_count(char *at, const struct record_columns *table, uint64_t count)
+{
+	return put_amount(at, table->seconds > 0 ? (uint64_t)((double)count / table->seconds + 0.5) : count);
+}
+
+static char *
+put_column(char *at, struct record_columns *table, unsigned number, const struct connrow *row)
+{
+	const struct record_column *column = &table->columns[number];
+	const struct connrec *record = &row->record;
+	bool last = number + 1 == table->count;
 
 	switch (column->kind) {
 	case COLUMN_START:
 	case COLUMN_START_WITH_DATE:
-		return put_milliseconds(at, clock, record->cr_start, column->kind == COLUMN_START_WITH_DATE);
+		return put_milliseconds(at, &table->clock, record->cr_start, column->kind == COLUMN_START_WITH_DATE);
 	case COLUMN_DURATION:
 		return put_duration(at, (int64_t)record->cr_duration_us);
 	case COLUMN_PROTOCOL:
@@ -277,22 +327,33 @@ put_column(char *at, struct text_clock *clock, const struct record_column *colum
 	case COLUMN_SERVER:
 		return put_endpoint(at, record->cr_server, sizeof record->cr_server, record->cr_server_port);
 	case COLUMN_SENT:
-		return put_amount(at, record->cr_client_bytes);
+		return put_count(at, table, record->cr_client_bytes);
 	case COLUMN_RECEIVED:
-		return put_amount(at, record->cr_server_bytes);
+		return put_count(at, table, record->cr_server_bytes);
+	case COLUMN_RESENT:
+		return put_count(at, table, row->live.resent);
 	case COLUMN_ANSWER:
-		us = record->cr_exchanges != 0 ? (int64_t)(record->cr_server_us / record->cr_exchanges) : -1;
-		return put_duration(at, us);
+		return put_duration(at, row->live.answer_us);
 	case COLUMN_LOST:
-		return put_duration(at, (int64_t)(record->cr_client_lost_us + record->cr_server_lost_us));
+		return put_duration(at, (int64_t)row->live.lost_us);
 	case COLUMN_WAITED:
-		return put_waited(at, record);
+		return put_plain_text(at, row->live.waited, strlen(row->live.waited));
 	case COLUMN_REASON:
 		return put_reason(at, record, last);
+	case COLUMN_CID:
+		return put_u64(at, row->live.cid);
+	case COLUMN_STATES:
+		return put_states(at, record);
+	case COLUMN_AGE:
+		return put_duration(at, (int64_t)row->live.age_us);
+	case COLUMN_ROUND_TRIP:
+		return put_duration(at, row->live.rtt_us == 0 ? -1 : (int64_t)row->live.rtt_us);
+	case COLUMN_PROCESS:
+		return put_process(at, &row->live, last);
 	case COLUMN_FIELD:
 		break;
 	}
-	return put_field_value(at, clock, column->field, record, last);
+	return record_columns_put_value(table, number, row, !last, at);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- lines */
@@ -311,15 +372,14 @@ record_columns_compare_days(struct record_columns *table, const struct connrec *
 }
 
 void
-record_columns_measure(struct record_columns *table, const struct connrec *record)
+record_columns_measure(struct record_columns *table, const struct connrow *row)
 {
 	char value[VALUE_MAX];
 
-	record_columns_compare_days(table, record);
+	record_columns_compare_days(table, &row->record);
 	for (unsigned i = 0; i < table->count; i++) {
 		struct record_column *column = &table->columns[i];
-		bool last = i + 1 == table->count;
-		unsigned width = (unsigned)(put_column(value, &table->clock, column, record, last) - value);
+		unsigned width = (unsigned)(put_column(value, table, i, row) - value);
 
 		if (column->width < width)
 			column->width = width;
@@ -366,14 +426,14 @@ record_columns_put_titles(const struct record_columns *table, char *at)
 }
 
 char *
-record_columns_put_line(struct record_columns *table, const struct connrec *record, char *at)
+record_columns_put_line(struct record_columns *table, const struct connrow *row, char *at)
 {
 	char value[VALUE_MAX];
 
 	for (unsigned i = 0; i < table->count; i++) {
 		const struct record_column *column = &table->columns[i];
 		bool last = i + 1 == table->count;
-		char *end = put_column(value, &table->clock, column, record, last);
+		char *end = put_column(value, table, i, row);
 
 		at = put_in_column(at, column, value, (size_t)(end - value), last);
 	}
@@ -398,7 +458,7 @@ record_tally_add(struct record_tally *tally, const struct connrec *record)
 	tally->reset += strncmp(record->cr_reason, reset_by, sizeof reset_by - 1) == 0;
 }
 
-/* Appends "SEPARATORCOUNT WORD", unless the count is 0.  Returns the next separator: ", " behind a count. */
+/* Appends "SEPARATORCOUNT WORD", unless the count is 0.  Returns the next separator: ", " after a count. */
 static const char *
 record_tally_append(char text[RECORD_TALLY_MAX], const char *separator, uint64_t count, const char *word)
 {

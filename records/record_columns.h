@@ -19,19 +19,31 @@
 
 struct record_columns;
 
-/* `chosen` NULL: the columns above; else these fields, one column each, numbers as they are.  NULL if out of memory. */
-struct record_columns *record_columns_new(const struct record_fields *chosen);
+/* `chosen` NULL: the columns above, or with `open` those of open connections; else these fields, one column each,
+ * numbers as they are.  NULL if out of memory. */
+struct record_columns *record_columns_new(const struct record_fields *chosen, bool open);
 void record_columns_free(struct record_columns *table);
 
+/* The fields that the columns without chosen ones show, separated by commas. */
+const char *record_columns_fields(bool open);
+
+/* Counters have increased in an interval of so many seconds: chosen ones are shown as rates. */
+void record_columns_set_interval(struct record_columns *table, double seconds);
+
 /* Widens the columns for a record. */
-void record_columns_measure(struct record_columns *table, const struct connrec *record);
+void record_columns_measure(struct record_columns *table, const struct connrow *row);
 
 /* Without measuring: sets widths that are enough for most records. */
 void record_columns_set_usual_widths(struct record_columns *table);
 
 /* Write a line at `at`, where RECORD_LINE_MAX bytes may be overwritten.  They return its end. */
 char *record_columns_put_titles(const struct record_columns *table, char *at);
-char *record_columns_put_line(struct record_columns *table, const struct connrec *record, char *at);
+char *record_columns_put_line(struct record_columns *table, const struct connrow *row, char *at);
+
+/* Writes the value of a chosen field at `at`, where RECORD_LINE_MAX bytes may be overwritten; with `word` its blanks
+ * are escaped.  Returns its end. */
+char *record_columns_put_value(struct record_columns *table, unsigned column, const struct connrow *row, bool word,
+			       char *at);
 
 /*
  * Counts the connections of a table, for a line below it:

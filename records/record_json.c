@@ -24,12 +24,12 @@ record_json_add(struct record_json *json, const struct field_info *field)
 
 /* cr_uid is the first field, as every line of all fields begins with it. */
 static void
-record_json_add_all(struct record_json *json)
+record_json_add_all(struct record_json *json, bool open)
 {
-	const struct field_info *uid = manifest_find_field(&manifest_structs[STRUCT_CONNREC], "cr_uid");
+	const struct field_info *uid = manifest_find_field(record_row_struct(), "cr_uid");
 	struct record_fields all;
 
-	record_fields_set_all(&all);
+	record_fields_set_all(&all, open);
 	record_json_add(json, uid);
 	for (unsigned i = 0; i < all.count; i++)
 		if (all.fields[i] != uid)
@@ -37,7 +37,7 @@ record_json_add_all(struct record_json *json)
 }
 
 struct record_json *
-record_json_new(const struct record_fields *chosen)
+record_json_new(const struct record_fields *chosen, bool open)
 {
 	struct record_json *json = calloc(1, sizeof *json);
 	size_t longest = TEXT_TIME_LENGTH + 16 + JSON_KEY_MAX;
@@ -46,7 +46,7 @@ record_json_new(const struct record_fields *chosen)
 		return NULL;
 	json->chosen = chosen != NULL;
 	if (chosen == NULL)
-		record_json_add_all(json);
+		record_json_add_all(json, open);
 	for (unsigned i = 0; chosen != NULL && i < chosen->count; i++)
 		record_json_add(json, chosen->fields[i]);
 	for (unsigned i = 0; i < json->count; i++)
@@ -62,14 +62,14 @@ record_json_free(struct record_json *json)
 }
 
 char *
-record_json_put_line(struct record_json *json, const struct connrec *record, char *at)
+record_json_put_line(struct record_json *json, const struct connrow *row, char *at)
 {
 	if (!json->chosen) {
 		at = put_json_key(at, '{', "end");
 		*at++ = '"';
-		at = put_time(at, &json->clock, record->cr_end);
+		at = put_time(at, &json->clock, row->record.cr_end);
 		*at++ = '"';
 	}
-	at = json_put_fields(at, json->fields, json->count, record);
+	at = json_put_fields(at, json->fields, json->count, row);
 	return PUT(at, "}\n");
 }

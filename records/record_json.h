@@ -18,11 +18,11 @@
 
 struct record_json;
 
-/* `chosen` NULL: all fields.  NULL if out of memory. */
-struct record_json *record_json_new(const struct record_fields *chosen);
+/* `chosen` NULL: all fields of records, with `open` those of open connections, too.  NULL if out of memory. */
+struct record_json *record_json_new(const struct record_fields *chosen, bool open);
 void record_json_free(struct record_json *json);
 
 /* Writes a line at `at`, where RECORD_LINE_MAX bytes may be overwritten.  Returns its end. */
-char *record_json_put_line(struct record_json *json, const struct connrec *record, char *at);
+char *record_json_put_line(struct record_json *json, const struct connrow *row, char *at);
 
 #endif

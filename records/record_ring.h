@@ -22,7 +22,7 @@ void record_ring_take(void *ring, const struct connrec *record);
 
 /*
  * Copies the first record from number `*position` on, in the order in which connections ended, and moves `*position`
- * behind it.  Numbers count from 0; those of records that are overwritten are skipped.  False if there is none.
+ * after it.  Numbers count from 0; those of records that are overwritten are skipped.  False if there is none.
  */
 bool record_ring_read(struct record_ring *ring, uint64_t *position, struct connrec *to);
 

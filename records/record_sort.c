@@ -9,10 +9,10 @@
 #include "records/record_json.h"
 
 /* Words of eight bytes in a record, and of a set of as many bits. */
-#define WORDS	  (sizeof(struct connrec) / sizeof(uint64_t))
+#define WORDS	  (sizeof(struct connrow) / sizeof(uint64_t))
 #define MAP_WORDS ((WORDS + 63) / 64)
 
-_Static_assert(sizeof(struct connrec) % sizeof(uint64_t) == 0, "a record is whole words");
+_Static_assert(sizeof(struct connrow) % sizeof(uint64_t) == 0, "a record is whole words");
 
 /* A record without its zero words: most of its text is short, and many of its counts are 0. */
 struct packed_record {
@@ -49,7 +49,7 @@ struct record_sort {
 	size_t next; /* entry that record_sort_next() returns, if nothing was spilled */
 	bool reading;
 	uint64_t returned;
-	struct connrec record; /* the last one that was returned */
+	struct connrow row; /* the last one that was returned */
 	uint64_t spilled;      /* words in the temporary file */
 	struct sort_run *runs;
 	size_t run_count, run_capacity;
@@ -82,7 +82,7 @@ record_sort_new(const struct record_sort_settings *settings)
 	sort->words = malloc(sort->word_capacity * sizeof *sort->words);
 	sort->entries = malloc(sort->capacity * sizeof *sort->entries);
 	sort->lines = malloc((size_t)2 * RECORD_LINE_MAX);
-	sort->json = record_json_new(NULL);
+	sort->json = record_json_new(NULL, false);
 	if (sort->words != NULL && sort->entries != NULL && sort->lines != NULL && sort->json != NULL)
 		return sort;
 	record_sort_free(sort);
@@ -121,9 +121,9 @@ packed_size(const struct packed_record *packed)
 
 /* Packs a record at `to`, where PACKED_WORDS_MAX words may be overwritten. */
 static void
-packed_fill(struct packed_record *to, const struct connrec *record)
+packed_fill(struct packed_record *to, const struct connrow *row)
 {
-	const char *from = (const char *)record;
+	const char *from = (const char *)row;
 	size_t used = 0;
 
 	for (size_t i = 0; i < MAP_WORDS; i++) {
@@ -142,14 +142,14 @@ packed_fill(struct packed_record *to, const struct connrec *record)
 }
 
 static void
-packed_restore(const struct packed_record *from, struct connrec *record)
+packed_restore(const struct packed_record *from, struct connrow *row)
 {
 	const uint64_t *word = from->words;
 
-	memset(record, 0, sizeof *record);
+	memset(row, 0, sizeof *row);
 	for (size_t i = 0; i < MAP_WORDS; i++)
 		for (uint64_t map = from->map[i]; map != 0; map &= map - 1, word++)
-			memcpy((char *)record + (i * 64 + (size_t)__builtin_ctzll(map)) * sizeof *word, word,
+			memcpy((char *)row + (i * 64 + (size_t)__builtin_ctzll(map)) * sizeof *word, word,
 			       sizeof *word);
 }
 
@@ -166,26 +166,26 @@ record_sort_rank_text(const char *text, size_t size)
 }
 
 static uint64_t
-record_sort_rank(const struct record_sort *sort, const struct connrec *record)
+record_sort_rank(const struct record_sort *sort, const struct connrow *row)
 {
 	const struct field_info *field = sort->settings.order.field;
 	uint64_t rank;
 
 	if (field == NULL)
-		rank = record->cr_end;
+		rank = row->record.cr_end;
 	else if (field->kind == FIELD_TEXT)
-		rank = record_sort_rank_text((const char *)record + field->offset, field->size);
+		rank = record_sort_rank_text((const char *)row + field->offset, field->size);
 	else
-		rank = record_field_rank(field, record);
+		rank = record_field_rank(field, row);
 	return sort->settings.order.descending ? ~rank : rank;
 }
 
-/* Compares the text of the order's field behind what the ranks contain. */
+/* Compares the text of the order's field after what the ranks contain. */
 static int
 record_sort_compare_text(const struct record_sort *sort, const struct packed_record *a, const struct packed_record *b)
 {
 	const struct record_order *order = &sort->settings.order;
-	struct connrec one, other;
+	struct connrow one, other;
 	int result;
 
 	if (order->field == NULL || order->field->kind != FIELD_TEXT)
@@ -202,12 +202,12 @@ static int
 record_sort_compare_lines(const struct record_sort *sort, const struct packed_record *a, const struct packed_record *b)
 {
 	char *lines[] = {sort->lines, sort->lines + RECORD_LINE_MAX};
-	struct connrec record;
+	struct connrow row;
 
-	packed_restore(a, &record);
-	record_json_put_line(sort->json, &record, lines[0])[-1] = '\0';
-	packed_restore(b, &record);
-	record_json_put_line(sort->json, &record, lines[1])[-1] = '\0';
+	packed_restore(a, &row);
+	record_json_put_line(sort->json, &row, lines[0])[-1] = '\0';
+	packed_restore(b, &row);
+	record_json_put_line(sort->json, &row, lines[1])[-1] = '\0';
 	return strcmp(lines[0], lines[1]);
 }
 
@@ -349,7 +349,7 @@ record_sort_make_space(struct record_sort *sort)
 }
 
 bool
-record_sort_add(struct record_sort *sort, const struct connrec *record)
+record_sort_add(struct record_sort *sort, const struct connrow *row)
 {
 	struct packed_record *to;
 
@@ -359,10 +359,10 @@ record_sort_add(struct record_sort *sort, const struct connrec *record)
 		if (!record_sort_make_space(sort))
 			return false;
 	to = (struct packed_record *)(void *)(sort->words + sort->word_count);
-	packed_fill(to, record);
-	to->rank = record_sort_rank(sort, record);
-	to->end = record->cr_end;
-	to->uid = record->cr_uid;
+	packed_fill(to, row);
+	to->rank = record_sort_rank(sort, row);
+	to->end = row->record.cr_end;
+	to->uid = row->record.cr_uid;
 	sort->word_count += packed_size(to);
 	sort->entries[sort->count++] = (struct sort_entry){.rank = to->rank, .packed = to};
 	return true;
@@ -498,7 +498,7 @@ record_sort_next_in_memory(struct record_sort *sort)
 	return sort->entries[sort->next++].packed;
 }
 
-const struct connrec *
+const struct connrow *
 record_sort_next(struct record_sort *sort)
 {
 	const struct packed_record *packed;
@@ -510,6 +510,6 @@ record_sort_next(struct record_sort *sort)
 	if (packed == NULL)
 		return NULL;
 	sort->returned++;
-	packed_restore(packed, &sort->record);
-	return &sort->record;
+	packed_restore(packed, &sort->row);
+	return &sort->row;
 }

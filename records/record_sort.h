@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probes/netobs.h"
 #include "records/record_fields.h"
 
 struct record_sort;
@@ -27,11 +26,11 @@ struct record_sort *record_sort_new(const struct record_sort_settings *settings)
 void record_sort_free(struct record_sort *sort);
 
 /* Adds a record.  False after an error of the temporary file. */
-bool record_sort_add(struct record_sort *sort, const struct connrec *record);
+bool record_sort_add(struct record_sort *sort, const struct connrow *row);
 
 /* Returns the next record of the result, after the last record_sort_add(); valid until the next call.  NULL at its end
  * and after an error. */
-const struct connrec *record_sort_next(struct record_sort *sort);
+const struct connrow *record_sort_next(struct record_sort *sort);
 
 /* errno of the first failure, 0 if there was none. */
 int record_sort_error(const struct record_sort *sort);

@@ -6,6 +6,8 @@ librecords_a_SOURCES += \
 	%D%/record_columns.h \
 	%D%/record_fields.c \
 	%D%/record_fields.h \
+	%D%/record_filter.c \
+	%D%/record_filter.h \
 	%D%/record_json.c \
 	%D%/record_json.h \
 	%D%/record_ring.c \

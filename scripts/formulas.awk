@@ -30,7 +30,7 @@ in_list {
 	read_list($0)
 }
 
-# read_list(LINE): a line of the list of definitions; a text goes on behind the end of the line
+# read_list(LINE): a line of the list of definitions; a text goes on after the end of the line
 function read_list(line, i, c) {
 	for (i = 1; i <= length(line); i++) {
 		c = substr(line, i, 1)
@@ -51,7 +51,7 @@ function read_list(line, i, c) {
 	text = text " "
 }
 
-# parse(TEXT): sets name, patterns (an array of count elements) and rest, which is behind the probes
+# parse(TEXT): sets name, patterns (an array of count elements) and rest, which is after the probes
 function parse(text) {
 	gsub(/\n/, " ", text)
 	sub("^" blank, "", text)

@@ -16,7 +16,7 @@ function marked(text,    result, found) {
 	}
 	result = mark "<" result
 	if (text == "" && substr(result, length(result) - length(mark)) == mark "<" && result != mark "<")
-		return substr(result, 1, length(result) - length(mark) - 1) # behind the last line break is nothing
+		return substr(result, 1, length(result) - length(mark) - 1) # there is nothing after the last line break
 	return result text mark ">"
 }
 

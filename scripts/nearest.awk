@@ -38,8 +38,8 @@ function edits(a, b, m, n, i, j, cost, d) {
 	return d[m, n]
 }
 
-# nearest(WORD, LIST): the word of LIST, words separated by blanks, that WORD was probably meant to be; "" if none is near.
-# The first of several equally near words.
+# nearest(WORD, LIST): the word of LIST, words separated by blanks, that WORD was probably meant to be, the first of
+# several equally near ones; "" if there is no such word.
 function nearest(word, list, words, count, i, distance, best, found) {
 	best = int(length(word) / 3) + 1
 	count = split(list, words, " ")

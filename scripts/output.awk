@@ -63,7 +63,7 @@ function put(line) {
 # -------------------------------------------------------------------------------------------------------- maps of bpftrace
 
 # A map follows its name, @MARK_NAME[KEY]: VALUE, until the next mark, or the end.  Its key may have any lines, but what
-# ends an entry is behind it: the last line with a value, or the last rows of a histogram.  Further lines are bpftrace's.
+# ends an entry is after it: the last line with a value, or the last rows of a histogram.  Further lines are bpftrace's.
 
 # end_map(): the entry of a map is complete
 function end_map(    end, head, i, text) {

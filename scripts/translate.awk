@@ -207,7 +207,8 @@ function at_clause(line, i) {
 	scan($0)
 }
 
-# after(I), before(I): the next and the previous token that is no space or comment; outside the script their text is ""
+# after(I), before(I): the next and the previous token that is not a space or comment; outside the script their text is
+# ""
 function after(i) {
 	for (i++; i <= tokens && (K[i] == "blank" || K[i] == "comment"); i++)
 		;
@@ -275,7 +276,8 @@ function closing(i) {
 	return i in closed_by ? closed_by[i] : i
 }
 
-# constant_of(NAME): the constant of netobs that has the meaning of NAME; "" if NAME is none of the network providers
+# constant_of(NAME): the constant of netobs that has the meaning of NAME; "" if NAME does not belong to the network
+# providers
 function constant_of(word, rest) {
 	if (word ~ /^TCP_STATE_/ || word ~ /^TCPS_/) {
 		rest = word
@@ -357,7 +359,7 @@ function check_probe(i, wanted) {
 	return 0
 }
 
-# check_field(I, N, FIELD, PROBES): the struct of args[N] that has FIELD; "" if none has
+# check_field(I, N, FIELD, PROBES): the struct of args[N] that has FIELD; "" if no struct has it
 function check_field(i, n, member, wanted, list, count, j, struct_name, first) {
 	count = split(wanted, list, " ")
 	for (j = 1; j <= count; j++) {
@@ -438,7 +440,7 @@ function is_declaration(i, names) {
 	return names >= 2 && T[i] == ";"
 }
 
-# refuse_text(I): what is neither a clause nor a declaration, up to the next of these; returns the token behind it
+# refuse_text(I): what is neither a clause nor a declaration, up to the next of these; returns the token after it
 function refuse_text(i, first, text) {
 	for (first = i; i <= tokens && T[i] != "{" && T[i] != ";" && T[i] != "\n" && (K[i] != "probe" || i == first); i++)
 		text = text T[i]
@@ -475,7 +477,7 @@ function parse_inline(i, first, last) {
 	return after(last)
 }
 
-# end_of_predicate(I): the slash that closes the predicate that slash I opens; if there is none, the token in front of the
+# end_of_predicate(I): the slash that closes the predicate that slash I opens; without one, the token in front of the
 # body, or the end of the clause
 function end_of_predicate(i, end) {
 	for (end = i; end <= tokens && T[end] !~ /^[{}]$/ && K[end] != "probe"; end++)
@@ -760,7 +762,7 @@ function field(i, n, wanted) {
 function field_of(n, struct_name, wanted) {
 	if (!subscripts || in_predicate || kind_of_field[struct_name, wanted] !~ /^int/)
 		return "((struct " struct_name " *)arg" n ")->" wanted
-	# bpftrace 0.17 stores a signed field behind text without regard to its alignment: a variable in between helps.
+	# bpftrace 0.17 stores a signed field after text without regard to its alignment: a variable in between helps.
 	preparation = preparation "$key_" ++keys " = ((struct " struct_name " *)arg" n ")->" wanted "; "
 	return "$key_" keys
 }
@@ -795,7 +797,7 @@ function cleared(end, text, zero, stop) {
 	return text
 }
 
-# name_alone(I): a name that is none of the above
+# name_alone(I): a name that is not one of the above
 function name_alone(i, new, end, text) {
 	new = constant_of(T[i])
 	if (new == "?")
@@ -941,7 +943,7 @@ function linear(open, end, i, arguments) {
 function formatted(i, open, end, at, format, new, spec, text, stop, before_text, value) {
 	at = after(open)
 	if (K[at] != "string") {
-		refuse(i, "printf(): the format is no text literal")
+		refuse(i, "printf(): the format is not a text literal")
 		return ""
 	}
 	format = T[at]
@@ -1160,7 +1162,7 @@ function block(text) {
 	return "{ " text (text ~ /[}\/]$/ ? "" : ";") " }"
 }
 
-# text_choice(FIRST, LAST): the first question mark between texts that is not decided yet; 0 if there is none
+# text_choice(FIRST, LAST): the first question mark between texts that is not decided yet; 0 without one
 function text_choice(first, last, i, level, colon) {
 	for (i = first; i <= last; i++) {
 		if (K[i] != "op" || T[i] != "?")

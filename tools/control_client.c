@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "tools/json_reader.h"
 
 /* Longest wait for each part of a reply, and for a reply that is one text, seconds. */
@@ -203,7 +203,7 @@ client_seconds(void)
 	return (time_t)(clock_monotonic_ns() / UINT64_C(1000000000));
 }
 
-/* Reads one line and nothing behind it.  False with errno: EMSGSIZE if it is longer, 0 if the reply ends. */
+/* Reads one line and nothing after it.  False with errno: EMSGSIZE if it is longer, 0 if the reply ends. */
 static bool
 client_receive_line(int fd, char *line, size_t size, unsigned timeout)
 {
@@ -273,38 +273,6 @@ client_expect_end(int fd)
 	(void)!send(fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Reads up to the end of file; NULL or what is wrong.  What is JSON may have all characters of UTF-8. */
-static const char *
-client_receive_text(int fd, char *text, size_t size, bool json)
-{
-	time_t start = client_seconds();
-	size_t used = 0;
-
-	for (;;) {
-		ssize_t got = client_receive(fd, text + used, size - used);
-
-		if (got < 0)
-			return strerror(errno);
-		used += (size_t)got;
-		if (got == 0 || used == size)
-			break;
-		if (client_seconds() - start > TIMEOUT_S)
-			return "the reply takes too long";
-	}
-	if (used == 0)
-		return "no reply from netobsd";
-	if (used == size)
-		return "the reply is too long";
-	text[used] = '\0';
-	for (size_t i = 0; i < used; i++) {
-		bool shown = text[i] >= ' ' && text[i] <= '~';
-
-		if (!shown && text[i] != '\n' && !(json && ((unsigned char)text[i] & 0x80) != 0))
-			return "the reply is not text";
-	}
-	return NULL;
-}
-
 /* -------------------------------------------------------------------------------------------- a reply as it comes */
 
 /* Longest line of a reply that is printed: more than any of netobsd has. */
@@ -318,6 +286,10 @@ struct client_copy {
 	uint64_t most; /* bytes */
 	FILE *to;      /* NULL: nowhere */
 	bool records;  /* lines that are notes become messages */
+	/* NULL: the lines are written, as they are */
+	client_visitor *visit;
+	void *context;
+	char mistake[96]; /* what is wrong with a line that was visited */
 };
 
 static void
@@ -343,15 +315,31 @@ client_log_note(const char *line, size_t length)
 	return note != NULL;
 }
 
-/* Writes lines, and logs those that are notes. */
 static void
-client_write_records(const struct client_copy *copy, const char *lines, size_t length)
+client_visit_line(struct client_copy *copy, const char *line, size_t length)
 {
-	while (length > 0) {
+	json_t *object = json_read_object(line, length);
+	const char *missing = object != NULL ? copy->visit(copy->context, object) : NULL;
+
+	if (object == NULL)
+		snprintf(copy->mistake, sizeof copy->mistake, "a line of it is not JSON");
+	else if (missing != NULL)
+		snprintf(copy->mistake, sizeof copy->mistake, "a line of it has no \"%.*s\" of the right type",
+			 (int)strcspn(missing, " :}"), missing);
+	json_decref(object);
+}
+
+/* Visits lines; or writes them, and logs those that are notes. */
+static void
+client_take_lines(struct client_copy *copy, const char *lines, size_t length)
+{
+	while (length > 0 && copy->mistake[0] == '\0') {
 		const char *end = memchr(lines, '\n', length);
 		size_t line = end != NULL ? (size_t)(end - lines) + 1 : length;
 
-		if (!client_log_note(lines, line))
+		if (copy->visit != NULL)
+			client_visit_line(copy, lines, line);
+		else if (!client_log_note(lines, line))
 			client_write_lines(copy, lines, line);
 		lines += line;
 		length -= line;
@@ -365,7 +353,10 @@ client_pass_lines(struct client_copy *copy, bool end)
 	const char *last = memrchr(copy->lines, '\n', copy->used);
 	size_t length = end ? copy->used : last != NULL ? (size_t)(last - copy->lines) + 1 : 0;
 
-	(copy->records ? client_write_records : client_write_lines)(copy, copy->lines, length);
+	if (copy->records || copy->visit != NULL)
+		client_take_lines(copy, copy->lines, length);
+	else
+		client_write_lines(copy, copy->lines, length);
 	copy->used -= length;
 	memmove(copy->lines, copy->lines + length, copy->used);
 }
@@ -386,6 +377,8 @@ client_copy_reply(int fd, struct client_copy *copy)
 		client_pass_lines(copy, false);
 		if (copy->to != NULL && ferror(copy->to))
 			return NULL;
+		if (copy->mistake[0] != '\0')
+			return copy->mistake;
 		if (copy->used == LINE_MAX_BYTES)
 			return "a line of it is too long for netobsd";
 		if (copy->used < used)
@@ -400,70 +393,82 @@ client_copy_reply(int fd, struct client_copy *copy)
 					     : strerror(errno);
 	if (copy->used == 0)
 		return NULL;
-	client_pass_lines(copy, true);
-	if (copy->to != NULL)
-		putc('\n', copy->to);
+	if (copy->visit == NULL) {
+		client_pass_lines(copy, true);
+		if (copy->to != NULL)
+			putc('\n', copy->to);
+	}
 	return "it ends within a line";
 }
 
-/* Returns whether the whole reply is written, with a message if it is not. */
+/* Sends a request and takes the reply, of at most `copy->most` bytes.  False with a reason if that fails. */
 static bool
-client_end_copy(const char *reason, FILE *to)
+client_request(const char *path, const char *request, struct client_copy *copy, char *error, size_t size)
 {
-	if (to != NULL && (fflush(to) != 0 || ferror(to)))
-		client_log_error("cannot write to standard output", strerror(errno));
-	else if (reason != NULL)
-		client_log_error("the reply is incomplete", reason);
-	else
-		return true;
-	return false;
-}
-
-/* Whether a request is for a list of connections. */
-static bool
-client_is_list(const char *request)
-{
-	static const char open[] = "connections", closed[] = "closed";
-
-	return strncmp(request, open, sizeof open - 1) == 0 || strncmp(request, closed, sizeof closed - 1) == 0;
-}
-
-static bool
-client_request(const char *path, const char *request, struct client_copy *copy)
-{
-	int fd = client_open_stream(path, request);
+	int fd = client_open_reply(path, request, TIMEOUT_S, error, size);
+	const char *reason = "out of memory";
 	bool done = false;
 
 	if (fd < 0)
 		return false;
 	client_expect_end(fd);
-	copy->most = client_is_list(request) ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
 	copy->lines = malloc(LINE_MAX_BYTES);
 	copy->cleaned = malloc(LINE_MAX_BYTES * JSON_BYTE_MAX + 8);
 	if (copy->lines != NULL && copy->cleaned != NULL)
-		done = client_end_copy(client_copy_reply(fd, copy), copy->to);
+		reason = client_copy_reply(fd, copy);
+	if (copy->to != NULL && (fflush(copy->to) != 0 || ferror(copy->to)))
+		snprintf(error, size, "cannot write to standard output: %s", strerror(errno));
+	else if (reason != NULL)
+		snprintf(error, size, "the reply is incomplete: %s", reason);
 	else
-		client_log_error("out of memory", NULL);
+		done = true;
 	free(copy->lines);
 	free(copy->cleaned);
 	close(fd);
 	return done;
 }
 
+/* Likewise, with a message instead of a reason. */
+static bool
+client_request_or_log(const char *path, const char *request, struct client_copy copy)
+{
+	static const char open[] = "connections", closed[] = "closed";
+	bool list = strncmp(request, open, sizeof open - 1) == 0 || strncmp(request, closed, sizeof closed - 1) == 0;
+	char error[4096];
+
+	copy.most = list ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
+	if (client_request(path, request, &copy, error, sizeof error))
+		return true;
+	client_log_error(error, NULL);
+	return false;
+}
+
 bool
 client_print_reply(const char *path, const char *request, FILE *to)
 {
-	struct client_copy copy = {.to = to};
+	return client_request_or_log(path, request, (struct client_copy){.to = to});
+}
 
-	return client_request(path, request, &copy);
+bool
+client_visit_reply(const char *path, const char *request, client_visitor *visit, void *context)
+{
+	return client_request_or_log(path, request,
+				     (struct client_copy){.to = stdout, .visit = visit, .context = context});
 }
 
 bool
 client_print_records(const char *path, const char *request)
 {
-	struct client_copy copy = {.to = stdout, .records = true};
+	return client_request_or_log(path, request, (struct client_copy){.to = stdout, .records = true});
+}
 
-	return client_request(path, request, &copy);
+bool
+client_read_objects(const char *path, const char *request, uint64_t most, client_visitor *visit, void *context,
+		    char *error, size_t size)
+{
+	struct client_copy copy = {.most = most, .visit = visit, .context = context};
+
+	return client_request(path, request, &copy, error, size);
 }
 
 /* --------------------------------------------------------------------------------------------- a reply as a whole */
@@ -526,39 +531,6 @@ client_read_lines(int fd, size_t most, size_t line_memory)
 	}
 	lines.text[lines.used] = '\0';
 	return lines.text;
-}
-
-static bool
-client_read(const char *path, const char *request, bool json, char *text, size_t size, char *error, size_t error_size)
-{
-	int fd = client_send_request(path, request);
-	const char *reason = fd >= 0 ? client_receive_text(fd, text, size, json) : strerror(errno);
-
-	if (fd >= 0)
-		close(fd);
-	if (reason == NULL && strncmp(text, "ok\n", 3) == 0) {
-		memmove(text, text + 3, strlen(text + 3) + 1);
-		return true;
-	}
-	if (reason != NULL) {
-		snprintf(error, error_size, "%s", reason);
-	} else {
-		text[strcspn(text, "\n")] = '\0';
-		client_check_first_line(text, error, error_size);
-	}
-	return false;
-}
-
-bool
-client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
-{
-	return client_read(path, request, false, text, size, error, error_size);
-}
-
-bool
-client_read_json(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
-{
-	return client_read(path, request, true, text, size, error, error_size);
 }
 
 void

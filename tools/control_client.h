@@ -3,6 +3,7 @@
 #ifndef NETOBS_TOOLS_CONTROL_CLIENT_H
 #define NETOBS_TOOLS_CONTROL_CLIENT_H
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,17 @@ int client_log_error(const char *what, const char *error);
  * printed, on failure, if netobsd rejects the request, and if a line of the reply is too long or not complete in
  * time, or the whole of it is larger than CLIENT_REPLY_MAX, a list CLIENT_LIST_MAX, or takes too long. */
 bool client_print_reply(const char *path, const char *request, FILE *to);
+
+/* Takes a line of a reply, a JSON object.  Returns the name of a member that the object lacks, up to a blank, a colon
+ * or a brace, or NULL. */
+typedef const char *client_visitor(void *context, json_t *object);
+
+/* Like client_print_reply(), but hands each line to a function that prints it to standard output. */
+bool client_visit_reply(const char *path, const char *request, client_visitor *visit, void *context);
+
+/* Likewise, with a reason instead of a message, for a reply of at most `most` bytes. */
+bool client_read_objects(const char *path, const char *request, uint64_t most, client_visitor *visit, void *context,
+			 char *error, size_t size);
 
 /* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the
  * others, becomes a message. */
@@ -62,12 +74,5 @@ void client_watch_signals(void (*handler)(int number), int further, sigset_t *un
  * EMSGSIZE if it takes a GiB together with the `line_memory` bytes that the caller needs for each line.  The caller
  * frees the text. */
 char *client_read_lines(int fd, size_t most, size_t line_memory);
-
-/* Sends a request and stores the reply in `text`.  False, with a reason, on failure and if netobsd rejects the request,
- * sends a reply that does not fit or is not printable ASCII, or takes long. */
-bool client_read_reply(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);
-
-/* Like client_read_reply(), with a reply of JSON lines, which is checked when it is parsed. */
-bool client_read_json(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size);
 
 #endif

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/json_reader.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tools/control_client.h"
 
 json_t *
@@ -18,42 +14,21 @@ json_read_object(const char *line, size_t length)
 	return NULL;
 }
 
-/* Parses the lines of a text; NULL if one of them is not an object, or memory is short. */
-static json_t *
-json_read_lines(const char *text)
+static const char *
+json_keep_object(void *context, json_t *object)
 {
-	json_t *lines = json_array();
-
-	while (*text != '\0') {
-		size_t length = strcspn(text, "\n");
-
-		/* json_array_append_new() frees the object on failure, and fails without one. */
-		if (json_array_append_new(lines, json_read_object(text, length)) != 0) {
-			json_decref(lines);
-			return NULL;
-		}
-		text += length + (text[length] == '\n');
-	}
-	return lines;
+	return json_array_append(context, object) == 0 ? NULL : "memory";
 }
 
 json_t *
 json_read_reply(const char *socket, const char *request, size_t most, char *error, size_t error_size)
 {
-	char *text = malloc(most + 1);
-	json_t *lines = NULL;
+	json_t *lines = json_array();
 
-	if (text == NULL) {
-		snprintf(error, error_size, "out of memory");
-		return NULL;
-	}
-	if (client_read_json(socket, request, text, most + 1, error, error_size)) {
-		lines = json_read_lines(text);
-		if (lines == NULL)
-			snprintf(error, error_size, "the reply is not JSON");
-	}
-	free(text);
-	return lines;
+	if (client_read_objects(socket, request, most, json_keep_object, lines, error, error_size))
+		return lines;
+	json_decref(lines);
+	return NULL;
 }
 
 bool

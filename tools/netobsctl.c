@@ -9,11 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/closed_output.h"
+#include "base/output.h"
 #include "probes/nearest.h"
 #include "tools/connections/connections.h"
 #include "tools/connections/top.h"
 #include "tools/control_client.h"
+#include "tools/reply_text.h"
 #include "tools/site_names.h"
 #include "tools/stream.h"
 #include "tools/write.h"
@@ -29,14 +30,14 @@ ctl_print_help(FILE *to)
 	fputs("Usage: netobsctl [-s SOCKET] COMMAND [--json]\n"
 	      "  status                  version, binary, how to attach a tracer, frames\n"
 	      "                          observed and dropped\n"
-	      "  connections [FILTER]    tracked connections; FILTER: state WORD, port NUMBER,\n"
-	      "                          host ADDRESS, proto WORD, cid NUMBER,\n"
-	      "                          where EXPRESSION; with -o a table of these fields\n"
+	      "  connections [EXPRESSION]\n"
+	      "                          tracked connections for which it is true, such as\n"
+	      "                          'server_port == 443 && client_resent > 3'\n"
 	      "  connections --closed [TIME] [EXPRESSION]\n"
 	      "                          connections that ended in the last 10s, 5m or\n"
 	      "                          2h, or all that are kept (all)\n"
 	      "  connection CID          one connection in detail\n"
-	      "  top [FILTER]            connections on the whole terminal, with rates\n"
+	      "  top [EXPRESSION]        connections on the whole terminal, with rates\n"
 	      "  probes                  enabled probes and their firings\n"
 	      "  interfaces              observed interfaces and their state\n"
 	      "  counters                all counters\n"
@@ -57,15 +58,14 @@ ctl_print_help(FILE *to)
 	      "\n"
 	      "  -s, --socket SOCKET     control socket of netobsd (" DEFAULT_SOCKET ")\n"
 	      "  -j, --json              reply as JSON, one object a line\n"
-	      "  -o FIELD,...            connections: only these fields, in this order\n"
+	      "  -o, --fields FIELD,...  connections, stream: only these fields, in this order\n"
 	      "      --sort FIELD        connections, top: sort by this field, -FIELD: in\n"
 	      "                          reverse\n"
 	      "      --limit NUMBER      connections: only the first lines\n"
 	      "  -P                      connections: colons between values, no titles\n"
 	      "  -i SECONDS              connections, top: rates, at this interval (top: 2)\n"
-	      "      --closed[=TIME]     connections: those that have ended; with -o or --json\n"
+	      "      --closed[=TIME]     connections: those that have ended\n"
 	      "  -c NUMBER               connections -i: only as many tables\n"
-	      "      --fields LIST       stream: only these fields, in this order\n"
 	      "      --dir DIRECTORY     stream: zstd files of JSON lines in this directory;\n"
 	      "                          write --on: the directory of its files (-d)\n"
 	      "      --rotate SIZE|TIME  with --dir: a new file after 100M of lines (the\n"
@@ -92,20 +92,20 @@ ctl_print_help(FILE *to)
 
 /* ------------------------------------------------------------------------------------------------------ the request */
 
-/* False if the request is too long, or if a word contains a newline. */
+/* Joins words.  False if the request is too long, or if a word contains a newline. */
 static bool
-ctl_join_words(char request[CLIENT_REQUEST_MAX], char **words, int count, bool json)
+ctl_join_words(char request[CLIENT_REQUEST_MAX], char **words, int count)
 {
 	size_t used = 0;
 
 	for (int i = 0; i < count; i++) {
 		size_t length = strlen(words[i]);
 
-		if (used + length + 1 >= CLIENT_REQUEST_MAX - sizeof " --json\n" || strpbrk(words[i], "\n\r") != NULL)
+		if (used + length + 3 >= CLIENT_REQUEST_MAX || strpbrk(words[i], "\n\r") != NULL)
 			return false;
 		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? " " : "", words[i]);
 	}
-	snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s\n", json ? " --json" : "");
+	snprintf(request + used, CLIENT_REQUEST_MAX - used, "\n");
 	return true;
 }
 
@@ -121,12 +121,23 @@ ctl_log_names(bool updated, const char *error)
 	return updated ? EXIT_SUCCESS : EXIT_NAMES;
 }
 
+/* Prints the reply to a request: as it is, or as text. */
+static bool
+ctl_print(const char *path, const char *request, char **words, bool json)
+{
+	if (json)
+		return client_print_reply(path, request, stdout);
+	return reply_text_print(path, request,
+				strcmp(words[0], "formulas") == 0 && words[1] != NULL ? "formula" : words[0]);
+}
+
 /* Defines a formula, then gives its site its name.  At every moment the formula has a site that tracers can use: the
  * one with the default name until the file has the name of the formula. */
 static int
 ctl_define(const char *path, const char *request, const char *definition, bool json)
 {
 	char error[SITE_NAMES_ERROR_MAX] = "", name[FORMULA_NAME_MAX + 1], details[FORMULA_NAME_MAX + 32];
+	char formulas[] = "formulas", *words[] = {formulas, name, NULL};
 	bool updated;
 
 	definition += strspn(definition, " \t");
@@ -134,8 +145,8 @@ ctl_define(const char *path, const char *request, const char *definition, bool j
 	if (!client_print_reply(path, request, NULL))
 		return EXIT_FAILURE;
 	updated = site_names_update(path, name, true, error);
-	snprintf(details, sizeof details, "formulas %s%s\n", name, json ? " --json" : "");
-	if (!client_print_reply(path, details, stdout))
+	snprintf(details, sizeof details, "formulas %s\n", name);
+	if (!ctl_print(path, details, words, json))
 		return EXIT_FAILURE;
 	return ctl_log_names(updated, error);
 }
@@ -147,7 +158,7 @@ ctl_run(const char *path, const char *request, char **words, bool json)
 
 	if (strcmp(words[0], "define") == 0 && words[1] != NULL)
 		return ctl_define(path, request, request + strlen("define "), json);
-	if (!client_print_reply(path, request, stdout))
+	if (!ctl_print(path, request, words, json))
 		return EXIT_FAILURE;
 	if (strcmp(words[0], "undefine") == 0 && words[1] != NULL)
 		return ctl_log_names(site_names_update(path, words[1], false, error), error);
@@ -160,8 +171,7 @@ ctl_run(const char *path, const char *request, char **words, bool json)
 
 /* Options without a letter. */
 enum {
-	OPTION_FIELDS = 256,
-	OPTION_ROTATE,
+	OPTION_ROTATE = 256,
 	OPTION_CID,
 	OPTION_LAST,
 	OPTION_CLOSED,
@@ -181,7 +191,7 @@ static const char closed_all[] = "all";
 static const struct option ctl_options[] = {
     {.name = "socket", .has_arg = required_argument, .val = 's'},
     {.name = "json", .val = 'j'},
-    {.name = "fields", .has_arg = required_argument, .val = OPTION_FIELDS},
+    {.name = "fields", .has_arg = required_argument, .val = 'o'},
     {.name = "dir", .has_arg = required_argument, .val = 'd'},
     {.name = "rotate", .has_arg = required_argument, .val = OPTION_ROTATE},
     {.name = "cid", .has_arg = required_argument, .val = OPTION_CID},
@@ -207,9 +217,8 @@ static const struct {
 } ctl_values[] = {
     {'s', "--socket needs a value: SOCKET"},
     {'d', "--dir needs a value: DIRECTORY"},
-    {OPTION_FIELDS, "--fields needs a value: FIELD,..."},
+    {'o', "--fields needs a value: FIELD,..."},
     {OPTION_ROTATE, "--rotate needs a value: SIZE or TIME"},
-    {'o', "-o needs a value: FIELD,..."},
     {OPTION_SORT, "--sort needs a value: FIELD"},
     {OPTION_LIMIT, "--limit needs a value: NUMBER"},
     {'i', "-i needs a value: SECONDS"},
@@ -250,7 +259,7 @@ ctl_log_wrong_option(int option, const char *word)
 	for (const struct option *known = ctl_options; known->name != NULL; known++)
 		nearest_consider(&nearest, known->name);
 	client_log("netobsctl", "unknown or ambiguous option %s%s; netobsctl --help lists the options", word,
-		nearest_hint(&nearest, "--", hint));
+		   nearest_hint(&nearest, "--", hint));
 	return EXIT_FAILURE;
 }
 
@@ -262,7 +271,7 @@ struct ctl_arguments {
 	struct connections_options connections;
 };
 
-/* Stores the value of an option.  False if it has none. */
+/* Stores the value of an option.  False if it takes no value. */
 static bool
 ctl_set_value(struct ctl_arguments *arguments, int option)
 {
@@ -272,9 +281,8 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	} values[] = {
 	    {'s', &arguments->path},
 	    {'d', &arguments->stream.directory},
-	    {OPTION_FIELDS, &arguments->stream.fields},
+	    {'o', &arguments->stream.fields}, /* also those of connections */
 	    {OPTION_ROTATE, &arguments->stream.rotate},
-	    {'o', &arguments->connections.fields},
 	    {OPTION_SORT, &arguments->connections.sort},
 	    {OPTION_LIMIT, &arguments->connections.limit},
 	    {'i', &arguments->connections.interval},
@@ -298,7 +306,7 @@ ctl_set_value(struct ctl_arguments *arguments, int option)
 	return false;
 }
 
-/* The value of --closed: behind "=", or the next word if it is "all" or begins with a digit, which an expression rarely
+/* The value of --closed: after "=", or the next word if it is "all" or begins with a digit, which an expression rarely
  * does. */
 static const char *
 ctl_closed_time(char **argv)
@@ -351,37 +359,26 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 	return true;
 }
 
-/* Whether an option makes `connections` a table of fields. */
-static bool
-ctl_has_table(const struct connections_options *table)
-{
-	return table->fields != NULL || table->limit != NULL || table->count != NULL || table->parsable ||
-	       table->sort != NULL || table->interval != NULL;
-}
-
 /* The mistake in the options of `connections` and `top`, NULL if there is none. */
 static const char *
-ctl_check_table(const struct connections_options *table, bool json, const char *command)
+ctl_check_table(const struct connections_options *table, const char *command)
 {
-	bool lines = table->fields != NULL || table->limit != NULL || table->count != NULL || table->parsable;
+	bool connections = strcmp(command, "connections") == 0, top = strcmp(command, "top") == 0;
+	bool intervals = table->count != NULL || table->interval != NULL;
 
-	if (table->closed != NULL && strcmp(command, "connections") != 0)
-		return "--closed is an option of the command connections only";
-	if (table->closed != NULL)
-		return table->count != NULL || table->parsable || table->interval != NULL
-			   ? "-i, -c and -P are for open connections: --closed takes -o, --sort, --limit and --json"
-			   : NULL;
-	if (strcmp(command, "top") == 0)
-		return lines || json ? "top has no -o, --limit, -c, -P and --json, only --sort and -i" : NULL;
-	if (!ctl_has_table(table))
-		return NULL;
-	if (strcmp(command, "connections") != 0)
-		return "-o, --sort, --limit, -i, -c and -P are options of the command connections";
+	if (!connections && (table->closed != NULL || table->limit != NULL || table->count != NULL || table->parsable))
+		return "--closed, --limit, -c and -P are options of the command connections only";
+	if (!connections && !top && (table->sort != NULL || table->interval != NULL))
+		return "--sort and -i are options of the commands connections and top only";
+	if (top && table->json)
+		return "top has no --json";
+	if (table->closed != NULL && intervals)
+		return "-i and -c are for open connections, not for --closed";
 	if (table->count != NULL && table->interval == NULL)
 		return "-c needs -i SECONDS";
-	if (json && table->parsable)
+	if (table->json && table->parsable)
 		return "-P makes lines with colons: give either -P or --json";
-	return json && table->fields == NULL ? "--json with --sort, --limit and -i needs -o FIELD,..." : NULL;
+	return NULL;
 }
 
 /* Options of some commands are mistakes in the others. */
@@ -393,7 +390,7 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 	const struct write_on_options *on = &arguments->write_on;
 	bool streams = strcmp(command, "stream") == 0, writes = strcmp(command, "write") == 0;
 	bool at_firings = writes && on->on != NULL;
-	const char *mistake = ctl_check_table(&arguments->connections, stream->json, command);
+	const char *mistake = ctl_check_table(&arguments->connections, command);
 
 	if (mistake != NULL)
 		return client_log_error(mistake, NULL) == EXIT_SUCCESS;
@@ -404,49 +401,15 @@ ctl_check_options(const struct ctl_arguments *arguments, const char *command)
 		mistake = "--after, --max-files and --max-rate are options of write --on only";
 	else if (at_firings && (write->file != NULL || write->cid != NULL || write->last != NULL))
 		mistake = "write --on takes no -w, --cid and --last: it writes a file of each connection to --dir";
-	else if (!streams && (stream->fields != NULL || stream->rotate != NULL))
-		mistake = "--fields and --rotate are options of the command stream only";
+	else if (!streams && stream->rotate != NULL)
+		mistake = "--rotate is an option of the command stream only";
+	else if (!streams && strcmp(command, "connections") != 0 && stream->fields != NULL)
+		mistake = "--fields is an option of the commands connections and stream only";
 	else if (!streams && !at_firings && stream->directory != NULL)
 		mistake = "--dir is an option of stream and write --on only";
 	if (mistake != NULL)
 		client_log_error(mistake, NULL);
 	return mistake == NULL;
-}
-
-/* Adds " OPTION=VALUE" to a request, nothing without a value; false if the value has blanks or the request is full. */
-static bool
-ctl_add_option(char request[CLIENT_REQUEST_MAX], const char *option, const char *value)
-{
-	size_t used = strlen(request);
-
-	if (value == NULL)
-		return true;
-	return strpbrk(value, " \t\r\n") == NULL &&
-	       (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s=%s", option, value) <
-		   CLIENT_REQUEST_MAX - used;
-}
-
-/* `connections --closed`: another request of netobsd, in which the operands of the command are an expression. */
-static int
-ctl_closed(const struct ctl_arguments *arguments, char **command, int count)
-{
-	const struct connections_options *options = &arguments->connections;
-	char request[CLIENT_REQUEST_MAX], expression[CLIENT_REQUEST_MAX];
-	size_t used;
-
-	snprintf(request, sizeof request, "closed%s", arguments->stream.json ? " --json --notes" : "");
-	if (!ctl_add_option(request, "--last", strcmp(options->closed, closed_all) != 0 ? options->closed : NULL) ||
-	    !ctl_add_option(request, "--fields", options->fields) ||
-	    !ctl_add_option(request, "--sort", options->sort) || !ctl_add_option(request, "--limit", options->limit))
-		return client_log_error("--closed, -o, --sort and --limit take short values without blanks", NULL);
-	if (!ctl_join_words(expression, command + 1, count - 1, false))
-		return client_log_error("the expression is too long or contains a line break", NULL);
-	used = strlen(request);
-	if ((size_t)snprintf(request + used, sizeof request - used, " %s", expression) >= sizeof request - used)
-		return client_log_error("the command is too long", NULL);
-	if (arguments->stream.json)
-		return client_print_records(arguments->path, request) ? EXIT_SUCCESS : EXIT_FAILURE;
-	return client_print_reply(arguments->path, request, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* `write`: now, or at each firing of the names that --on has. */
@@ -527,13 +490,14 @@ main(int argc, char **argv)
 	arguments.write.max_size = arguments.write_on.max_size;
 	if (strcmp(argv[optind], "write") == 0)
 		return ctl_write(&arguments, argv + optind + 1, argc - optind - 1);
+	arguments.connections.fields = arguments.stream.fields;
 	if (strcmp(argv[optind], "top") == 0)
 		return top_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
-	if (arguments.connections.closed != NULL)
-		return ctl_closed(&arguments, argv + optind, argc - optind);
-	if (ctl_has_table(&arguments.connections) && strcmp(argv[optind], "connections") == 0)
+	if (strcmp(argv[optind], "connections") == 0)
 		return connections_run(arguments.path, argv + optind + 1, argc - optind - 1, &arguments.connections);
-	if (!ctl_join_words(request, argv + optind, argc - optind, arguments.stream.json))
+	if (strcmp(argv[optind], "connection") == 0)
+		return connection_run(arguments.path, argv + optind + 1, argc - optind - 1, arguments.stream.json);
+	if (!ctl_join_words(request, argv + optind, argc - optind))
 		return client_log_error("the command is too long or contains a line break", NULL);
 	return ctl_run(arguments.path, request, argv + optind, arguments.stream.json);
 }

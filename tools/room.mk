@@ -8,6 +8,8 @@ netobsctl_SOURCES = \
 	%D%/json_reader.c \
 	%D%/json_reader.h \
 	%D%/netobsctl.c \
+	%D%/reply_text.c \
+	%D%/reply_text.h \
 	%D%/site_names.c \
 	%D%/site_names.h \
 	%D%/stream.c \

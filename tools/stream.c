@@ -20,10 +20,10 @@
 #include <zstd.h>
 
 #include "base/clock.h"
-#include "base/format.h"
 #include "base/json.h"
-#include "base/output.h"
-#include "base/output_path.h"
+#include "base/output_file.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
@@ -34,7 +34,7 @@
  *
  * A file is complete or absent: it is written under a temporary name, .NAME-...-000001.jsonl.zst.part, and gets its own
  * name when it is complete and on the disk.  Its zstd frames end with a line, so that after an error, such as a full
- * disk, the complete frames are kept; the number of lines behind them is printed.
+ * disk, the complete frames are kept; the number of lines after them is printed.
  */
 
 /* When a file is complete: one of the two, the other is 0. */
@@ -451,10 +451,11 @@ struct stream_reader {
 	char *buffer;		    /* BUFFER_SIZE bytes */
 	char *cleaned;		    /* what is passed on of them */
 	size_t used;
-	uint64_t lost; /* lines that netobsd dropped */
-	bool ended;    /* netobsd has ended the stream */
-	bool too_long; /* a line does not fit into the buffer */
-	bool failed;   /* lines cannot be written: a message was printed, unless the reader has closed the output */
+	uint64_t lost;	     /* lines that netobsd dropped */
+	bool ended;	     /* netobsd has ended the stream */
+	bool text;	     /* lines are printed as text */
+	const char *mistake; /* why the lines are not those of netobsd; NULL: they are */
+	bool failed; /* lines cannot be written: a message was printed, unless the reader has closed the output */
 	int status;
 };
 
@@ -494,53 +495,29 @@ stream_write_output(struct stream_reader *reader, const char *bytes, size_t leng
 	return true;
 }
 
-/* The number in the object of a gap, which has no other member; 0 for other lines. */
-static uint64_t
-stream_parse_json_gap(const char *line, size_t length)
+/* Writes a line as it is passed on, and counts the lines that netobsd has dropped if it says so: its only member is
+ * their number.  Returns the end. */
+static char *
+stream_pass_line(struct stream_reader *reader, const char *line, size_t length, char *at)
 {
-	json_t *object = json_read_object(line, length);
-	uint64_t lost;
+	static const char key[] = "\"lost\"";
+	bool may_be_gap = length < GAP_LINE_MAX && memmem(line, length, key, sizeof key - 1) != NULL;
+	json_t *object = reader->text || may_be_gap ? json_read_object(line, length) : NULL;
+	const char *text = reader->text ? json_read_string(object, "text") : NULL;
+	uint64_t lost = 0;
 	bool gap = json_object_size(object) == 1 && json_read_unsigned(object, "lost", &lost);
 
+	reader->lost = lost < UINT64_MAX - reader->lost ? reader->lost + lost : UINT64_MAX;
+	if (!reader->text)
+		at = put_foreign_lines(at, line, length);
+	else if (text != NULL)
+		at = PUT(put_foreign_lines(at, text, strlen(text)), "\n");
+	else if (gap)
+		at = PUT(put_u64(PUT(at, "lost "), lost), "\n");
+	else
+		reader->mistake = "its lines are not firings";
 	json_decref(object);
-	return gap ? lost : 0;
-}
-
-/* The number in the line of a gap, 0 for other lines.  A field may begin with the same word, such as the name of a
- * process: only the whole line tells them apart. */
-static uint64_t
-stream_parse_gap(const char *line, size_t length)
-{
-	static const char text[] = "lost ", key[] = "\"lost\"";
-	const char *digits = line + sizeof text - 1;
-	uint64_t lost;
-	char *end;
-
-	/* The line of a gap is short. */
-	if (*line == '{')
-		return length < GAP_LINE_MAX && memmem(line, length, key, sizeof key - 1) != NULL
-			   ? stream_parse_json_gap(line, length)
-			   : 0;
-	if (length <= sizeof text || memcmp(line, text, sizeof text - 1) != 0 || *digits < '0' || *digits > '9')
-		return 0;
-	errno = 0;
-	lost = strtoull(digits, &end, 10);
-	return errno == 0 && end + 1 == line + length && *end == '\n' ? lost : 0;
-}
-
-/* Counts the lines that netobsd has dropped, as the lines say. */
-static void
-stream_count_lost(struct stream_reader *reader, const char *lines, size_t length)
-{
-	while (length > 0) {
-		const char *end = memchr(lines, '\n', length);
-		size_t line = (size_t)(end - lines) + 1;
-		uint64_t lost = stream_parse_gap(lines, line);
-
-		reader->lost = lost < UINT64_MAX - reader->lost ? reader->lost + lost : UINT64_MAX;
-		lines += line;
-		length -= line;
-	}
+	return at;
 }
 
 /* Passes on the complete lines of the buffer.  An empty line ends the stream. */
@@ -549,6 +526,7 @@ stream_pass_lines(struct stream_reader *reader, const sigset_t *unblocked)
 {
 	char *last = memrchr(reader->buffer, '\n', reader->used);
 	size_t length = last != NULL ? (size_t)(last - reader->buffer) + 1 : 0, passed = length;
+	char *to = reader->cleaned;
 
 	if (length == 0)
 		return true;
@@ -556,8 +534,13 @@ stream_pass_lines(struct stream_reader *reader, const sigset_t *unblocked)
 		reader->ended = true;
 		passed--;
 	}
-	stream_count_lost(reader, reader->buffer, passed);
-	passed = (size_t)(put_foreign_lines(reader->cleaned, reader->buffer, passed) - reader->cleaned);
+	for (const char *line = reader->buffer, *end = line + passed; line < end;) {
+		size_t size = (size_t)((const char *)memchr(line, '\n', (size_t)(end - line)) - line) + 1;
+
+		to = stream_pass_line(reader, line, size, to);
+		line += size;
+	}
+	passed = (size_t)(to - reader->cleaned);
 	if (reader->files != NULL)
 		reader->failed = !stream_files_add(reader->files, reader->cleaned, passed);
 	else if (!stream_write_output(reader, reader->cleaned, passed, unblocked))
@@ -612,8 +595,9 @@ stream_copy(struct stream_reader *reader, const sigset_t *unblocked)
 		reader->used += (size_t)got;
 		if (!stream_pass_lines(reader, unblocked))
 			return;
-		reader->too_long = reader->used == BUFFER_SIZE;
-		if (reader->too_long)
+		if (reader->used == BUFFER_SIZE)
+			reader->mistake = "its lines are too long";
+		if (reader->mistake != NULL)
 			return;
 	}
 }
@@ -626,13 +610,13 @@ stream_log_end(struct stream_reader *reader)
 			   (unsigned long long)reader->lost);
 	if (reader->failed || stop_signal != 0)
 		return;
-	if (reader->ended) {
+	if (reader->ended && reader->mistake == NULL) {
 		client_log("netobsctl", "netobsd has ended the stream");
 		return;
 	}
-	client_log("netobsctl", "the stream broke off: %s",
-		   reader->too_long ? "the process listening there is not netobsd: its lines are too long"
-				    : "netobsd has closed the connection or was killed");
+	client_log("netobsctl", "the stream broke off: %s%s",
+		   reader->mistake != NULL ? "the process listening there is not netobsd: " : "",
+		   reader->mistake != NULL ? reader->mistake : "netobsd has closed the connection or was killed");
 	reader->status = EXIT_BROKE_OFF;
 }
 
@@ -650,15 +634,14 @@ static bool
 stream_make_request(char request[CLIENT_REQUEST_MAX], char *const names[], int count,
 		    const struct stream_options *options)
 {
-	size_t used = (size_t)snprintf(request, CLIENT_REQUEST_MAX, "stream ");
+	size_t used = (size_t)snprintf(
+	    request, CLIENT_REQUEST_MAX, "stream%s%s%s", options->json || options->directory != NULL ? "" : " --text",
+	    options->fields != NULL ? " --fields=" : "", options->fields != NULL ? options->fields : "");
 
 	for (int i = 0; i < count && used < CLIENT_REQUEST_MAX; i++)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "", names[i]);
-	if (options->fields != NULL && used < CLIENT_REQUEST_MAX)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " --fields=%s", options->fields);
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s", names[i]);
 	if (used < CLIENT_REQUEST_MAX)
-		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "%s\n",
-					 options->json || options->directory != NULL ? " --json" : "");
+		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "\n");
 	if (used < CLIENT_REQUEST_MAX && strcspn(request, "\n\r") == used - 1)
 		return true;
 	client_log_error("the command is too long or contains a line break", NULL);
@@ -674,8 +657,7 @@ stream_open_files(struct stream_reader *reader, const char *name, const struct s
 	if (options->directory == NULL && options->rotate != NULL)
 		client_log_error("--rotate needs --dir", NULL);
 	else if (!stream_rotation_parse(rotate, &rotation))
-		client_log_error("--rotate",
-				 "expected a size or a time from 1s on, with a unit as in 100M, 1h");
+		client_log_error("--rotate", "expected a size or a time from 1s on, with a unit as in 100M, 1h");
 	else if (options->directory == NULL)
 		return true;
 	else
@@ -686,7 +668,8 @@ stream_open_files(struct stream_reader *reader, const char *name, const struct s
 int
 stream_run(const char *path, char *const names[], int count, const struct stream_options *options)
 {
-	struct stream_reader reader = {.fd = -1, .status = EXIT_SUCCESS};
+	struct stream_reader reader = {
+	    .fd = -1, .text = !options->json && options->directory == NULL, .status = EXIT_SUCCESS};
 	char request[CLIENT_REQUEST_MAX];
 	sigset_t unblocked;
 

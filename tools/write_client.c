@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "base/output_file.h"
 #include "formulas/match/filter_text.h"
 #include "tools/control_client.h"
@@ -55,7 +54,7 @@ filter_compile(const char *filter, int dlt, struct bpf_program *program, char er
 	return good;
 }
 
-/* Whether netobsd takes the program: none of libpcap's jumps back except those of "protochain". */
+/* Whether netobsd takes the program: libpcap's do not jump back except those of "protochain". */
 static bool
 filter_check_program(const struct bpf_program *program, int dlt, char error[WRITE_FILTER_ERROR_MAX])
 {

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/output_path.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
@@ -172,7 +172,7 @@ write_on_queue_add(struct write_on_queue *queue, const struct write_on_trigger *
 	return true;
 }
 
-/* The trigger that is due first, NULL if none waits. */
+/* The trigger that is due first, NULL if no trigger waits. */
 static const struct write_on_trigger *
 write_on_queue_first(const struct write_on_queue *queue)
 {
@@ -318,7 +318,7 @@ writer_run(const struct write_request *request, int fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	result.done = write_client_run(request, &result.written, result.error, sizeof result.error);
-	/* Less than PIPE_BUF bytes: all or none. */
+	/* Less than PIPE_BUF bytes: all or nothing. */
 	_Static_assert(sizeof result <= 4096, "a result is written at once");
 	if (write(fd, &result, sizeof result) != (ssize_t)sizeof result)
 		_exit(1);
@@ -744,7 +744,7 @@ static bool
 write_on_check_memory(const struct write_on *writing)
 {
 	char error[256];
-	json_t *lines = json_read_reply(writing->socket, "status --json\n", STATUS_REPLY_MAX, error, sizeof error);
+	json_t *lines = json_read_reply(writing->socket, "status\n", STATUS_REPLY_MAX, error, sizeof error);
 	uint64_t memory;
 	bool known = json_read_unsigned(json_array_get(lines, 0), "flight_memory", &memory);
 
@@ -778,7 +778,7 @@ static bool
 write_on_open_feed(struct write_on *writing, const char *names)
 {
 	char request[CLIENT_REQUEST_MAX];
-	int length = snprintf(request, sizeof request, "stream %s --fields=probe,cid,ts --json\n", names);
+	int length = snprintf(request, sizeof request, "stream --fields=probe,cid,ts %s\n", names);
 
 	if (length >= (int)sizeof request) {
 		client_log_error("--on", "too many names");

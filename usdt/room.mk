@@ -2,8 +2,6 @@
 # What a probe site is: a nop, its note, its semaphore, its row in a table; and how DTrace learns of it.
 
 libengine_a_SOURCES += \
-	%D%/dof.c \
-	%D%/dof.h \
 	%D%/dtprobed.c \
 	%D%/dtprobed.h \
 	%D%/site.h \

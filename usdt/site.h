@@ -138,7 +138,7 @@ extern bool site_is_fast __attribute__((visibility("hidden")));
 
 #endif
 
-/* What a program places behind each note: formulas/slots/slots_object.c reserves bytes there. */
+/* What a program places after each note: formulas/slots/slots_object.c reserves bytes there. */
 #ifndef PROBE_NOTE_TAIL
 #define PROBE_NOTE_TAIL(name) ""
 #endif

@@ -3,7 +3,7 @@
  * The table of the sites of this program, and tracers that do not raise semaphores.
  *
  * bpftrace, perf and others raise the semaphore of a probe while they are attached to it.  DTrace does not for probes
- * that a process has described to it (dof.h): it only places a uprobe, which replaces the first byte of the site.
+ * that a process has described to it (dtprobed.h): it only places a uprobe, which replaces the first byte of the site.
  */
 #ifndef NETOBS_USDT_SITE_TABLE_H
 #define NETOBS_USDT_SITE_TABLE_H
@@ -20,7 +20,8 @@ struct site_table {
 /* The table of the program itself. */
 struct site_table site_table_of_program(void);
 
-/* The site of a probe that runs: the fast one or the plain one, if the probe has both.  NULL if the table has none. */
+/* The site of a probe that runs: the fast one or the plain one, if the probe has both.  NULL if the table has no
+ * site. */
 const struct probe_site *site_table_find(const struct site_table *table,
 					 const volatile union probe_semaphore *semaphore, bool fast);
 

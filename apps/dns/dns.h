@@ -17,7 +17,7 @@
 /* Most bytes of a name on the wire (RFC 1035 section 2.3.4). */
 #define DNS_NAME_WIRE_MAX 255u
 
-/* Records of a message that are examined; those behind them are not. */
+/* Records of a message that are examined; those after them are not. */
 #define DNS_RECORDS_MAX 256u
 
 enum dns_flag {
@@ -71,7 +71,7 @@ bool dns_name_equal(const char *a, const char *b);
  * (RFC 1035 section 4.2.2).
  */
 
-/* Bytes of a message on TCP that are kept if it comes in parts: those behind them are not parsed. */
+/* Bytes of a message on TCP that are kept if it comes in parts: those after them are not parsed. */
 #define DNS_KEPT_MAX 4096u
 
 extern const struct app_reader dns_reader;

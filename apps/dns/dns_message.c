@@ -95,7 +95,7 @@ dns_take_label(struct cursor *name, struct slice *label, enum anomaly *anomaly)
 	return false;
 }
 
-/* Takes the labels up to the root and adds them to `text`; `*after` is behind the name. */
+/* Takes the labels up to the root and adds them to `text`; `*after` is after the name. */
 static bool
 dns_take_labels(struct dns_walk *walk, struct cursor *after, struct dns_text *text, enum anomaly *anomaly)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "apps/app.h"
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/fire.h"
 #include "probes/names.h"
 #include "probes/netobs.h"
@@ -150,18 +150,6 @@ args_dnsinfo(struct dnsinfo *info, const struct dns_message *m)
 	field_set_string(info->dns_transport, sizeof info->dns_transport, dns_transport_words[m->transport]);
 }
 
-/* Whether any dns probe is enabled. */
-static bool
-dns_probes_enabled(void)
-{
-	bool enabled = false;
-
-	/* The dns probes are consecutive in probes/netobs.d. */
-	for (unsigned id = PROBE_DNS_QUERY; id <= PROBE_DNS_TIMEOUT; id++)
-		enabled |= semaphores_enabled(id);
-	return enabled;
-}
-
 static enum probe_id
 dns_find_probe(const struct dns_message *message)
 {
@@ -186,24 +174,11 @@ dns_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, co
 static char *
 put_dns_answer(char *at, const struct dnsinfo *dns)
 {
-	at = PUT(at, ", ");
-	at = PUT_FIELD(at, dns->dns_rcodestr);
-	at = PUT(at, ", answers ");
-	at = put_u32(at, dns->dns_answers);
-	if (dns->dns_cname[0] != '\0') {
-		at = PUT(at, ", cname ");
-		at = PUT_FIELD(at, dns->dns_cname);
-	}
-	if (dns->dns_addr[0] != '\0') {
-		at = PUT(at, ", addr ");
-		at = PUT_FIELD(at, dns->dns_addr);
-	}
-	if (dns->dns_latency_us >= 0) {
-		at = PUT(at, ", latency ");
-		at = put_u64(at, (uint64_t)dns->dns_latency_us);
-		at = PUT(at, " us");
-	}
-	return at;
+	at = APP_PUT_TEXT(at, ", ", dns->dns_rcodestr);
+	at = app_put_number(at, ", answers ", dns->dns_answers);
+	at = APP_PUT_TEXT(at, ", cname ", dns->dns_cname);
+	at = APP_PUT_TEXT(at, ", addr ", dns->dns_addr);
+	return app_put_time(at, ", latency ", dns->dns_latency_us);
 }
 
 static char *
@@ -217,8 +192,7 @@ dns_format_line(char *at, const struct text_firing *firing)
 	at = PUT_LOCAL_REMOTE(at, ci->ci_local, ci->ci_lport, ci->ci_remote, ci->ci_rport);
 	at = PUT(at, ", ");
 	at = PUT_FIELD(at, dns->dns_transport);
-	at = PUT(at, " id ");
-	at = put_u32(at, dns->dns_id);
+	at = app_put_number(at, " id ", dns->dns_id);
 	if (dns->dns_questions > 0) {
 		at = PUT(at, ", ");
 		at = PUT_FIELD(at, dns->dns_qtypestr);
@@ -227,14 +201,10 @@ dns_format_line(char *at, const struct text_firing *firing)
 	}
 	if ((dns->dns_flags & DNS_RESPONSE) != 0)
 		at = put_dns_answer(at, dns);
-	if (dns->dns_tries > 1) {
-		at = PUT(at, ", tries ");
-		at = put_u32(at, dns->dns_tries);
-	}
-	at = PUT(at, ", size ");
-	at = put_u32(at, dns->dns_size);
-	at = PUT(at, ", cid ");
-	return put_u64(at, ci->ci_cid);
+	if (dns->dns_tries > 1)
+		at = app_put_number(at, ", tries ", dns->dns_tries);
+	at = app_put_number(at, ", size ", dns->dns_size);
+	return app_put_number(at, ", cid ", ci->ci_cid);
 }
 
 const struct app_protocol dns_app = {
@@ -242,7 +212,8 @@ const struct app_protocol dns_app = {
     .ports = {.port = {53, 5353, 5355}, .count = 3},
     .reader = &dns_reader,
     .names = true,
-    .probes_enabled = dns_probes_enabled,
+    .first = PROBE_DNS_QUERY,
+    .last = PROBE_DNS_TIMEOUT,
     .fire = dns_fire,
     .text = {STRUCT_DNSINFO, dns_format_line},
 };

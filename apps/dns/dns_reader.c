@@ -20,7 +20,7 @@ struct dns_stream {
 	bool confirmed; /* a message was read: damage in a later one does not make it another protocol */
 	uint32_t have; /* bytes of the message that have come; some of them may be missing */
 	uint32_t kept; /* of its first bytes, those in `bytes` */
-	bool gap;      /* bytes behind `kept` are missing or too many */
+	bool gap;      /* bytes after `kept` are missing or too many */
 	uint32_t skipped; /* bytes of the search */
 	uint8_t bytes[DNS_KEPT_MAX];
 };
@@ -44,7 +44,8 @@ dns_transport_of(const struct app_context *ctx)
 	return ctx->flow->kind == FLOW_UDP ? DNS_UDP : DNS_TCP;
 }
 
-/* The names that mDNS and LLMNR ask for go to a group: none, or several hosts answer, from addresses of their own. */
+/* The names that mDNS and LLMNR ask for go to a group: no host, or several hosts answer, from addresses of their
+ * own. */
 static void
 dns_follow_request(const struct app_context *ctx, struct dns_message *message)
 {
@@ -56,7 +57,7 @@ dns_follow_request(const struct app_context *ctx, struct dns_message *message)
 		dns_requests_answer(ctx, message);
 }
 
-/* False if the bytes are no message. */
+/* False if the bytes are not a message. */
 static bool
 dns_read_message(struct app_context *ctx, unsigned sender, struct slice bytes, uint32_t wire)
 {
@@ -104,7 +105,7 @@ dns_search(struct dns_stream *s)
 }
 
 /* Whether a segment with these bytes begins with a message: its length, its header and all records that the segment has
- * are right, and it ends with the segment or behind it, or another message follows. */
+ * are right, and it ends with the segment or after it, or another message follows. */
 static bool
 dns_is_start(struct slice bytes, bool from_server)
 {
@@ -168,7 +169,7 @@ dns_end_message(struct app_context *ctx, struct dns_stream *s, unsigned sender, 
 
 	if (s->kept == DNS_KEPT_MAX && bytes.len < size)
 		ctx->on_anomaly(ctx->context, ANOMALY_DNS_MESSAGE_LIMIT);
-	/* A first message that is none: another protocol.  A later one leaves the boundaries known. */
+	/* A first message that is not DNS: another protocol.  A later one leaves the boundaries known. */
 	if (dns_read_message(ctx, sender, bytes, size))
 		s->confirmed = true;
 	else if (!s->confirmed)

@@ -15,7 +15,7 @@
 #define DNS_EARLY_MAX 1024u
 #define DNS_EARLY_NS  1000000000u
 
-/* Responses that no query waited for; or none are expected, because the query was answered or has timed out. */
+/* Responses that no query waited for; or that are not expected, because the query was answered or has timed out. */
 struct dns_early {
 	uint64_t cid, time; /* packet time of the latest message, ns */
 	uint64_t question;  /* hash of it, and of the id */

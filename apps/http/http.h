@@ -70,10 +70,10 @@ struct http_framing {
 	bool chunked;	 /* chunked is the last transfer coding */
 };
 
-/* False if the line is no request line of HTTP/1. */
+/* False if the line is not a request line of HTTP/1. */
 bool http_parse_request_line(const struct http_line *line, struct http_request_line *request);
 
-/* False if the line is no status line of HTTP/1. */
+/* False if the line is not a status line of HTTP/1. */
 bool http_parse_status_line(const struct http_line *line, struct http_status_line *status);
 
 /* Whether the first bytes of a line, at least one, may be of a request line or an empty line; of a status line. */
@@ -90,7 +90,8 @@ void http_add_encoding(struct http_framing *framing, const struct http_field_lin
 /* Whether an Expect field has 100-continue (RFC 9110 section 10.1.1). */
 bool http_is_expectation(const struct http_field_line *field);
 
-/* The size in a chunk's first line (section 7.1), before any extension.  False if it is none or exceeds 64 bits. */
+/* The size in a chunk's first line (section 7.1), before any extension.  False if it is not a number or exceeds 64
+ * bits. */
 bool http_parse_chunk_size(const struct http_line *line, uint64_t *size);
 
 /* Whether a connection that begins with these bytes is HTTP/1: a request line with a registered method, which may be
@@ -116,7 +117,7 @@ bool http_may_be_response(struct slice bytes);
 struct http_line_buffer {
 	uint32_t length; /* bytes of the line so far */
 	bool pending;	 /* the line has ended; the next byte decides whether it is folded */
-	bool folded;	 /* the line has continued behind a line end (section 5.2) */
+	bool folded;	 /* the line has continued after a line end (section 5.2) */
 	uint8_t tail_have;
 	uint8_t tail[HTTP_TAIL_MAX];
 };
@@ -142,7 +143,7 @@ void http_line_reset(struct http_line_buffer *buffer);
  * Requests of a connection that wait for their response (pipelining, RFC 9112 section 9.3.2), the oldest first.
  *
  * The texts of all of them share one small memory: of a single request they always fit; of pipelined requests with long
- * texts, those behind the limit are cut.  Methods are not: a registered one takes no memory, another one takes that of
+ * texts, those beyond the limit are cut.  Methods are not: a registered one takes no memory, another one takes that of
  * the texts before it.
  */
 
@@ -199,8 +200,8 @@ struct http_request *http_queue_add(struct http_queue *queue, uint64_t now);
 /* Sets the method of the last request, which has no text yet.  Returns false if texts of others were cut for it. */
 bool http_queue_set_method(struct http_queue *queue, struct slice method);
 
-/* Sets another text of the last request, which had none of this kind.  A NUL byte becomes "%00".  Returns false if no
- * memory is left for all of it: it is cut. */
+/* Sets another text of the last request, which had no text of this kind.  A NUL byte becomes "%00".  Returns false if
+ * no memory is left for all of it: it is cut. */
 bool http_queue_set_text(struct http_queue *queue, enum http_text kind, struct slice text);
 
 /* A text of request number `i` of the queue, from 0. */
@@ -219,17 +220,17 @@ void http_queue_clear(struct http_queue *queue);
  * a response whose Content-Length is invalid lasts until the connection closes; a request whose end cannot be
  * determined makes the reader search for the next one.
  *
- * A body that waits for 100 (RFC 9110 section 10.1.1) may never come: behind a final response the client may send its
+ * A body that waits for 100 (RFC 9110 section 10.1.1) may never come: after a final response the client may send its
  * next request instead, which its first line tells.
  *
- * A server that answers with what is no HTTP has answered all requests that wait: they are done without a status.
+ * A server that answers with what is not HTTP has answered all requests that wait: they are done without a status.
  *
  * In mid-stream and after a gap that a body of known length does not contain, a request is accepted at the beginning of
  * a segment only, while no other request waits for its response, and a response at the beginning of a segment only,
  * while a request waits.
  *
  * A request that was not read has a response all the same, which must not become that of the next one.  A client that
- * does not pipeline sends the next one behind that response, and so no request is accepted before it.  How many
+ * does not pipeline sends the next one after that response, and so no request is accepted before it.  How many
  * responses are owed to a client that pipelines is unknown: the connection is no longer read.
  */
 
@@ -244,7 +245,7 @@ void http_queue_clear(struct http_queue *queue);
  * where the body ends. */
 #define HTTP_HEADER_MAX 65536u
 
-/* Bytes of the line with a chunk's size; a longer one is no such line. */
+/* Bytes of the line with a chunk's size; a longer one is not such a line. */
 #define HTTP_CHUNK_LINE_MAX 16384u
 
 /* Part of the message that is read next. */
@@ -257,9 +258,9 @@ enum http_read_state {
 	HTTP_READ_UNTIL_END,  /* a body that ends with the connection */
 	HTTP_READ_CHUNK_SIZE,
 	HTTP_READ_CHUNK_DATA,
-	HTTP_READ_CHUNK_END,  /* the line end behind the data */
+	HTTP_READ_CHUNK_END,  /* the line end after the data */
 	HTTP_READ_TRAILERS,
-	HTTP_READ_TUNNEL,     /* requests behind CONNECT: skipped until its response */
+	HTTP_READ_TUNNEL,     /* requests after CONNECT: skipped until its response */
 };
 
 /* State of one direction. */
@@ -270,7 +271,7 @@ struct http_stream {
 	bool ended;	       /* on_end() was called */
 	bool searched;	       /* the message was found by a search, and its first line is incomplete */
 	bool skipped;	       /* bytes were skipped by the search or in the tunnel */
-	bool foreign;	       /* a search: what the server sends is no HTTP, so that no response is missed */
+	bool foreign;	       /* a search: what the server sends is not HTTP, so that no response is missed */
 	bool expects;	       /* the header had Expect: 100-continue, and no byte of the body has come */
 	bool instead;	       /* the first line may be the beginning of that body: */
 	uint8_t instead_of;    /* enum http_read_state */

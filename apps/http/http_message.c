@@ -254,7 +254,7 @@ http_parse_status_line(const struct http_line *line, struct http_status_line *st
 {
 	uint64_t number;
 
-	/* The space behind the status is missing if the reason phrase is empty, in spite of section 4. */
+	/* The space after the status is missing if the reason phrase is empty, in spite of section 4. */
 	if (!http_parse_version(line->head, 0, &status->minor) || slice_u8(line->head, HTTP_VERSION_LEN) != ' ' ||
 	    line->length < HTTP_VERSION_LEN + 4 ||
 	    !http_parse_decimal(slice_sub(line->head, HTTP_VERSION_LEN + 1, 3), &number) || number < 100 ||
@@ -306,7 +306,7 @@ http_parse_field(const struct http_line *line, struct http_field_line *field)
 
 	*field = (struct http_field_line){.field = HTTP_FIELD_OTHER, .cut = line->length > line->head.len};
 	if (colon == line->head.len) {
-		/* The colon of a long line may be behind its head. */
+		/* The colon of a long line may be after its head. */
 		if (!field->cut)
 			field->field = HTTP_FIELD_INVALID;
 		return;
@@ -319,7 +319,7 @@ http_parse_field(const struct http_line *line, struct http_field_line *field)
 
 /* --- the length of a body --- */
 
-/* A decimal number of one digit or more.  False if it is none or exceeds 64 bits. */
+/* A decimal number of one digit or more.  False if it is not a number or exceeds 64 bits. */
 static bool
 http_parse_decimal(struct slice text, uint64_t *value)
 {
@@ -374,7 +374,7 @@ http_add_encoding(struct http_framing *framing, const struct http_field_line *fi
 	while (list.len > 0) {
 		struct slice coding = http_take_element(&list);
 
-		/* RFC 2616 section 3.6 had a coding for none. */
+		/* RFC 2616 section 3.6 had a coding for no coding. */
 		if (coding.len == 0 || http_equals_word(coding, "identity"))
 			continue;
 		framing->encoded = true;
@@ -539,7 +539,7 @@ http_may_be_response(struct slice bytes)
 	struct http_status_line status;
 
 	line.length = bytes.len < HTTP_VERSION_LEN + 5 ? bytes.len : HTTP_VERSION_LEN + 5;
-	/* "HTTP/1.1 200\r\n": the line ends behind the status. */
+	/* "HTTP/1.1 200\r\n": the line ends after the status. */
 	if (slice_u8(bytes, HTTP_VERSION_LEN + 4) == '\r' || slice_u8(bytes, HTTP_VERSION_LEN + 4) == '\n')
 		line.length = HTTP_VERSION_LEN + 4;
 	return http_parse_status_line(&line, &status);

@@ -3,7 +3,7 @@
 #include "apps/http/http.h"
 
 #include "apps/app.h"
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/fire.h"
 #include "probes/netobs.h"
 #include "probes/print/text_line.h"
@@ -44,18 +44,6 @@ args_httpinfo(struct httpinfo *info, const struct http_message *message, const s
 	COPY_HTTP_TEXT(info->rq_agent, HTTP_TEXT_AGENT);
 }
 
-/* Whether any http probe is enabled. */
-static bool
-http_probes_enabled(void)
-{
-	bool enabled = false;
-
-	/* The http probes are consecutive in probes/netobs.d. */
-	for (unsigned id = PROBE_HTTP_REQUEST_START; id <= PROBE_HTTP_REQUEST_DONE; id++)
-		enabled |= semaphores_enabled(id);
-	return enabled;
-}
-
 /* Fires the probe of a message, a struct http_message, unless it is not enabled. */
 static void
 http_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message)
@@ -71,33 +59,12 @@ http_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, c
 }
 
 static char *
-put_http_text(char *at, const char *what, const char *text, size_t size)
-{
-	if (text[0] == '\0')
-		return at;
-	at = put_string(at, what);
-	return put_plain_text(at, text, size);
-}
-
-static char *
-put_http_time(char *at, const char *what, netobs_i64 us)
-{
-	if (us < 0)
-		return at;
-	at = put_string(at, what);
-	at = put_u64(at, (uint64_t)us);
-	return PUT(at, " us");
-}
-
-static char *
 put_http_response(char *at, const struct httpinfo *rq)
 {
-	at = PUT(at, ", status ");
-	at = put_u32(at, rq->rq_status);
-	at = PUT(at, ", response ");
-	at = put_u64(at, rq->rq_response_bytes);
-	at = put_http_time(at, ", first byte ", rq->rq_first_byte_us);
-	at = put_http_time(at, ", total ", rq->rq_total_us);
+	at = app_put_number(at, ", status ", rq->rq_status);
+	at = app_put_number(at, ", response ", rq->rq_response_bytes);
+	at = app_put_time(at, ", first byte ", rq->rq_first_byte_us);
+	at = app_put_time(at, ", total ", rq->rq_total_us);
 	return rq->rq_upgraded != 0 ? PUT(at, ", upgraded") : at;
 }
 
@@ -114,14 +81,12 @@ http_format_line(char *at, const struct text_firing *firing)
 	at = PUT_FIELD(at, rq->rq_method);
 	at = PUT(at, " ");
 	at = PUT_FIELD(at, rq->rq_uri);
-	at = put_http_text(at, ", host ", rq->rq_host, sizeof rq->rq_host);
-	at = put_http_text(at, ", agent ", rq->rq_agent, sizeof rq->rq_agent);
-	at = PUT(at, ", request ");
-	at = put_u64(at, rq->rq_request_bytes);
+	at = APP_PUT_TEXT(at, ", host ", rq->rq_host);
+	at = APP_PUT_TEXT(at, ", agent ", rq->rq_agent);
+	at = app_put_number(at, ", request ", rq->rq_request_bytes);
 	if (rq->rq_status != 0)
 		at = put_http_response(at, rq);
-	at = PUT(at, ", cid ");
-	return put_u64(at, ci->ci_cid);
+	return app_put_number(at, ", cid ", ci->ci_cid);
 }
 
 const struct app_protocol http_app = {
@@ -129,7 +94,8 @@ const struct app_protocol http_app = {
     .ports = {.port = {80, 3128, 8000, 8080}, .count = 4},
     .reader = &http_reader,
     .names = true,
-    .probes_enabled = http_probes_enabled,
+    .first = PROBE_HTTP_REQUEST_START,
+    .last = PROBE_HTTP_REQUEST_DONE,
     .fire = http_fire,
     .text = {STRUCT_HTTPINFO, http_format_line},
 };

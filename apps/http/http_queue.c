@@ -40,7 +40,8 @@ http_queue_add(struct http_queue *queue, uint64_t now)
 	return request;
 }
 
-/* Cuts the texts of the requests before the last one, which has none yet, until `length` bytes of memory are free. */
+/* Cuts the texts of the requests before the last one, which has no texts yet, until `length` bytes of memory are
+ * free. */
 static void
 http_queue_make_room(struct http_queue *queue, uint32_t length)
 {

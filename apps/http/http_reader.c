@@ -327,7 +327,7 @@ http_finish_response(struct http_reader_ctx *ctx)
 		http_stop_stream(ctx->stream);
 }
 
-/* The boundary of the responses is lost: requests that wait for one get none. */
+/* The boundary of the responses is lost: requests that wait for one do not get one. */
 static void
 http_lose_response(struct http_reader_ctx *ctx)
 {
@@ -421,7 +421,7 @@ http_store_request(struct http_reader_ctx *ctx, struct http_request *request, co
 		http_report_anomaly(ctx, ANOMALY_HTTP_TARGET);
 }
 
-/* A first line is complete.  False of one that is none. */
+/* A first line is complete.  False if it is invalid. */
 static bool
 http_begin_request(struct http_reader_ctx *ctx, const struct http_line *line)
 {
@@ -551,7 +551,7 @@ http_drop_waiting(struct http_connection *connection)
 
 /* --- the first line --- */
 
-/* A first line is none. */
+/* A first line is invalid. */
 static void
 http_reject_first_line(struct http_reader_ctx *ctx)
 {
@@ -728,7 +728,7 @@ http_add_field(struct http_reader_ctx *ctx, const struct http_line *line, bool f
 		http_add_request_field(ctx, &field);
 }
 
-/* The empty line behind the fields. */
+/* The empty line after the fields. */
 static void
 http_finish_fields(struct http_reader_ctx *ctx)
 {
@@ -793,7 +793,7 @@ http_begin_chunk(struct http_reader_ctx *ctx, const struct http_line *line)
 		stream->read_state = stream->body_left > 0 ? HTTP_READ_CHUNK_DATA : HTTP_READ_TRAILERS;
 }
 
-/* The line with a chunk's size, or the line end behind its data. */
+/* The line with a chunk's size, or the line end after its data. */
 static uint32_t
 http_read_chunk_line(struct http_reader_ctx *ctx, struct slice bytes)
 {
@@ -847,7 +847,7 @@ http_may_lack_body(const struct http_reader_ctx *ctx)
 	return answered || ctx->app_ctx->peer_bytes_missing;
 }
 
-/* Reads bytes behind a header, in one of the states of a body.  Returns the number of bytes taken. */
+/* Reads bytes after a header, in one of the states of a body.  Returns the number of bytes taken. */
 static uint32_t
 http_read_body(struct http_reader_ctx *ctx, struct slice bytes)
 {
@@ -913,7 +913,7 @@ http_note_skipped(struct http_reader_ctx *ctx)
 	http_check_pipelining(ctx);
 }
 
-/* What is skipped begins with a message: a request behind one that waits, or the response to one that was not read. */
+/* What is skipped begins with a message: a request after one that waits, or the response to one that was not read. */
 static void
 http_note_skipped_message(struct http_reader_ctx *ctx, struct slice bytes)
 {

@@ -132,7 +132,7 @@ bool iscsi_digest_is_valid(uint32_t crc, struct slice digest);
  */
 
 #define ISCSI_KEY_MAX	63u  /* section 6.1 */
-#define ISCSI_VALUE_MAX 255u /* longest value kept; only large binary values are longer, and none of them is used */
+#define ISCSI_VALUE_MAX 255u /* longest value kept; only large binary values are longer, and they are not used */
 
 struct iscsi_text {
 	uint16_t key_length, value_length; /* lengths so far; value_length may exceed what is kept */
@@ -248,9 +248,6 @@ void args_iscsiinfo(struct iscsiinfo *info, const struct iscsi_message *message)
 
 /* `cdb` receives the command's bytes; tracers read them there. */
 void args_iscsicmd(struct iscsicmd *info, uint8_t cdb[ISCSI_CDB_MAX], const struct iscsi_pdu *pdu);
-
-/* Whether any iscsi probe is enabled. */
-bool iscsi_probes_enabled(void);
 
 struct emitter;
 

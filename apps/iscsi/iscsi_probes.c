@@ -135,7 +135,7 @@ args_iscsicmd(struct iscsicmd *info, uint8_t cdb[ISCSI_CDB_MAX], const struct is
 	slice_copy(pdu->cdb, 0, info->ic_cdb16, pdu->cdb.len);
 }
 
-/* Probe of a PDU by its operation code; PROBE_COUNT if it has none. */
+/* Probe of a PDU by its operation code; PROBE_COUNT if there is no such probe. */
 static enum probe_id
 iscsi_find_probe(uint8_t opcode)
 {
@@ -163,17 +163,6 @@ iscsi_find_probe(uint8_t opcode)
 	return PROBE_COUNT;
 }
 
-bool
-iscsi_probes_enabled(void)
-{
-	bool enabled = false;
-
-	/* The iscsi probes are consecutive in probes/netobs.d. */
-	for (unsigned id = PROBE_ISCSI_ASYNC_SEND; id <= PROBE_ISCSI_TEXT_RESPONSE; id++)
-		enabled |= semaphores_enabled(id);
-	return enabled;
-}
-
 static void
 emit_iscsi(struct emitter *emitter, enum probe_id probe, const struct flow *flow, unsigned endpoint,
 	   const struct iscsi_message *message)
@@ -198,23 +187,10 @@ iscsi_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, 
 		emit_iscsi(emitter, probe, flow, endpoint, pdu_message);
 }
 
-/* A name, unless it is empty. */
-static char *
-put_iscsi_name(char *at, const char *what, const char *name, size_t size)
-{
-	if (name[0] == '\0')
-		return at;
-	at = put_string(at, what);
-	return put_plain_text(at, name, size);
-}
-
 static char *
 put_iscsi_number(char *at, const char *what, uint32_t value)
 {
-	if (value == 0)
-		return at;
-	at = put_string(at, what);
-	return put_u32(at, value);
+	return value == 0 ? at : app_put_number(at, what, value);
 }
 
 /* A text_formatter. */
@@ -228,13 +204,12 @@ iscsi_format_line(char *at, const struct text_firing *firing)
 	if (ci == NULL || ii == NULL)
 		return at;
 	at = PUT_LOCAL_REMOTE(at, ci->ci_local, ci->ci_lport, ci->ci_remote, ci->ci_rport);
-	at = put_iscsi_name(at, ", target ", ii->ii_target, sizeof ii->ii_target);
-	at = put_iscsi_name(at, ", initiator ", ii->ii_initiator, sizeof ii->ii_initiator);
+	at = APP_PUT_TEXT(at, ", target ", ii->ii_target);
+	at = APP_PUT_TEXT(at, ", initiator ", ii->ii_initiator);
 	if (ic != NULL) {
 		at = PUT(at, ", ");
 		at = PUT_FIELD(at, ic->ic_opstr);
-		at = PUT(at, ", lun ");
-		at = put_u64(at, ii->ii_lun);
+		at = app_put_number(at, ", lun ", ii->ii_lun);
 	}
 	at = PUT(at, ", itt ");
 	at = put_hex(at, ii->ii_itt, 8);
@@ -248,15 +223,15 @@ iscsi_format_line(char *at, const struct text_firing *firing)
 		at = put_hex(at, ii->ii_status, 4);
 	}
 	at = put_iscsi_number(at, ", response ", ii->ii_response);
-	at = PUT(at, ", cid ");
-	return put_u64(at, ci->ci_cid);
+	return app_put_number(at, ", cid ", ci->ci_cid);
 }
 
 const struct app_protocol iscsi_app = {
     .name = "iscsi",
     .ports = {.port = {3260}, .count = 1}, /* RFC 7143 section 13 */
     .reader = &iscsi_reader,
-    .probes_enabled = iscsi_probes_enabled,
+    .first = PROBE_ISCSI_ASYNC_SEND,
+    .last = PROBE_ISCSI_TEXT_RESPONSE,
     .fire = iscsi_fire,
     .text = {STRUCT_ISCSIINFO, iscsi_format_line},
 };

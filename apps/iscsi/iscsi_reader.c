@@ -241,7 +241,7 @@ iscsi_process_login_pdu(struct iscsi_reader_ctx *ctx)
  * Finds a PDU boundary in mid-stream and after a gap.
  *
  * Of the 384 bits of a basic header, 30 to 200 are fixed, depending on the kind.  A run of bytes in which all of them
- * are right is a candidate.  It is accepted at once if the digest behind it matches, if the PDU ends where its segment
+ * are right is a candidate.  It is accepted at once if the digest after it matches, if the PDU ends where its segment
  * ends, or if another valid header follows in the same segment.  If its data continues in later segments it is
  * tentative: the PDU is not reported, and the search continues unless a valid header follows.
  */
@@ -376,7 +376,7 @@ iscsi_lose_sync(struct iscsi_reader_ctx *ctx)
 	struct iscsi_connection *connection = ctx->connection;
 	struct iscsi_stream *stream = ctx->stream;
 
-	/* Losing a mere candidate is no anomaly: the boundary was never found. */
+	/* Losing a mere candidate is not an anomaly: the boundary was never found. */
 	if (stream->sync == ISCSI_SYNC_KNOWN)
 		iscsi_report_anomaly(ctx, ANOMALY_ISCSI_SYNC_LOST);
 	stream->read_state = ISCSI_READ_RESYNC;
@@ -405,7 +405,7 @@ iscsi_finish_pdu(struct iscsi_reader_ctx *ctx)
 	struct iscsi_stream *stream = ctx->stream;
 	struct iscsi_message message = {.pdu = &stream->pdu, .connection = ctx->connection};
 
-	/* A candidate is not reported: only the header behind it can prove it. */
+	/* A candidate is not reported: only the header after it can prove it. */
 	if (!stream->suppress && stream->sync == ISCSI_SYNC_KNOWN) {
 		stream->resync_bytes = 0;
 		if (iscsi_pdu_has_text(&stream->pdu))
@@ -464,7 +464,7 @@ iscsi_reparse_digest(struct iscsi_reader_ctx *ctx)
 
 /* --- data --- */
 
-/* `more`: the TCP segment continues behind the data. */
+/* `more`: the TCP segment continues after the data. */
 static void
 iscsi_begin_data_digest(struct iscsi_reader_ctx *ctx, bool more)
 {
@@ -635,7 +635,7 @@ iscsi_read_header_digest(struct iscsi_reader_ctx *ctx, struct slice bytes)
 	return taken;
 }
 
-/* A valid header was read: that of a candidate makes it unconfirmed, the one behind it makes it known. */
+/* A valid header was read: that of a candidate makes it unconfirmed, the one after it makes it known. */
 static void
 iscsi_confirm_candidate(struct iscsi_reader_ctx *ctx)
 {

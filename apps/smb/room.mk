@@ -4,10 +4,8 @@
 libapps_a_SOURCES += \
 	%D%/smb.h \
 	%D%/smb_message.c \
-	%D%/smb_names.c \
 	%D%/smb_operation.c \
 	%D%/smb_probes.c \
 	%D%/smb_reader.c \
 	%D%/smb_sessions.c \
-	%D%/smb_status.def \
-	%D%/smb_tables.c
+	%D%/smb_status.def

@@ -52,7 +52,7 @@ enum smb_kind {
 	SMB_KIND_ENCRYPTED,
 	SMB_KIND_COMPRESSED,
 	SMB_KIND_SHORT,	   /* fewer bytes than the header has */
-	SMB_KIND_UNKNOWN,  /* protocol id of none of them */
+	SMB_KIND_UNKNOWN,  /* another protocol id */
 	SMB_KIND_BAD_SIZE, /* structure size other than 64 */
 	SMB_KIND_BAD_NEXT, /* next message of the chain inside this header, not aligned to 8, or without a header */
 };
@@ -125,7 +125,7 @@ enum smb_body_result smb_body_parse(struct smb_body *body, const struct smb_mess
 /*
  * State of an SMB connection: requests that wait for their response, shares, open files (sessions have those of other
  * connections).  Bounded: if a table is full, the request that has waited longest is dropped, or the share or file
- * that has not been used for longest. Entries are numbered from 1, 0 is none.  The entry of a share or file that is
+ * that has not been used for longest. Entries are numbered from 1; 0 is unused.  The entry of a share or file that is
  * closed, or was refused, stays until its place is needed: requests that were sent before still have its path.
  */
 
@@ -218,7 +218,7 @@ void smb_file_end(struct smb_tables *tables, uint64_t session_id, const uint8_t 
 /* Ends the shares and files of a session that has ended. */
 void smb_tables_end_session(struct smb_tables *tables, uint64_t session_id);
 
-/* --- The reader: byte streams, direct or behind NetBIOS (RFC 1002 section 4.3), to operations. --- */
+/* --- The reader: byte streams, direct or over NetBIOS (RFC 1002 section 4.3), to operations. --- */
 
 /* The first bytes of a message that are kept: header, fixed part, and a path as long as a probe has room for. */
 #define SMB_KEPT_MAX 768u
@@ -234,7 +234,7 @@ struct smb_stream {
 	bool lost;	  /* the place at which the next transport message begins is not known */
 	bool skipping;	  /* the rest of the transport message is not read */
 	bool parsed;	  /* `message` and `kind` are known */
-	bool cut;	  /* bytes behind those in `bytes` are missing in the capture */
+	bool cut;	  /* bytes after those in `bytes` are missing in the capture */
 	uint32_t left;	  /* bytes of the transport message that are not delivered yet */
 	uint32_t length;  /* bytes of the message, 0 until it is parsed */
 	uint32_t place;	  /* bytes of the message that are delivered or missing */

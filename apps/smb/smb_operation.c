@@ -168,8 +168,8 @@ smb_op_request(struct smb_op_ctx *ctx)
 
 /* ------------------------------------------------------------------------------------------------------ responses */
 
-/* Whether the server sets up a session, and the connection is no channel of one that exists: the id may have been that
- * of another session. */
+/* Whether the server sets up a session, and the connection is not a channel of one that exists: the id may have been
+ * that of another session. */
 static bool
 smb_op_begins_session(const struct smb_op_ctx *ctx, const struct smb_request *request)
 {
@@ -316,7 +316,7 @@ smb_op_response(struct smb_op_ctx *ctx)
 	smb_op_close(ctx, &request);
 }
 
-/* Whether a response ends its request: an interim response does not, a notification of the server has none. */
+/* Whether a response ends its request: an interim response does not, a notification of the server has no request. */
 static bool
 smb_op_is_final(const struct smb_message *message)
 {
@@ -360,7 +360,7 @@ smb_operation_read(struct app_context *app, unsigned sender)
 				    stream->length);
 	if (ctx.result == SMB_BODY_BAD) {
 		smb_op_anomaly(&ctx, ANOMALY_SMB_BODY);
-		ctx.stream->file = 0; /* a related request behind this one has a file that is not known */
+		ctx.stream->file = 0; /* a related request after this one has a file that is not known */
 	} else if (from_server) {
 		smb_op_response(&ctx);
 	} else {

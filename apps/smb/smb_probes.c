@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "apps/app.h"
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/fire.h"
 #include "probes/netobs.h"
 #include "probes/print/text_line.h"
@@ -49,13 +49,6 @@ args_smbopinfo(struct smbopinfo *info, const struct smb_operation *operation)
 			      smb_dialect_name(operation->dialect), operation->dialect);
 }
 
-/* Whether any smb probe is enabled. */
-static bool
-smb_probes_enabled(void)
-{
-	return semaphores_enabled(PROBE_SMB_OP_START) || semaphores_enabled(PROBE_SMB_OP_DONE);
-}
-
 /* Fires the probe of a struct smb_operation, unless it is not enabled. */
 static void
 smb_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message)
@@ -70,23 +63,6 @@ smb_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, co
 	emit_app(emitter, probe, flow, endpoint, &info, NULL);
 }
 
-/* A text, unless it is empty. */
-static char *
-put_smb_text(char *at, const char *what, const char *text, size_t size)
-{
-	if (text[0] == '\0')
-		return at;
-	at = put_string(at, what);
-	return put_plain_text(at, text, size);
-}
-
-static char *
-put_smb_number(char *at, const char *what, uint64_t number)
-{
-	at = put_string(at, what);
-	return put_u64(at, number);
-}
-
 static char *
 smb_format_line(char *at, const struct text_firing *firing)
 {
@@ -96,29 +72,26 @@ smb_format_line(char *at, const struct text_firing *firing)
 	if (ci == NULL || soi == NULL)
 		return at;
 	at = PUT_LOCAL_REMOTE(at, ci->ci_local, ci->ci_lport, ci->ci_remote, ci->ci_rport);
-	at = put_smb_text(at, ", ", soi->soi_opstr, sizeof soi->soi_opstr);
-	at = put_smb_text(at, ", share ", soi->soi_share, sizeof soi->soi_share);
-	at = put_smb_text(at, ", path ", soi->soi_curpath, sizeof soi->soi_curpath);
+	at = APP_PUT_TEXT(at, ", ", soi->soi_opstr);
+	at = APP_PUT_TEXT(at, ", share ", soi->soi_share);
+	at = APP_PUT_TEXT(at, ", path ", soi->soi_curpath);
 	if (soi->soi_op == SMB_READ || soi->soi_op == SMB_WRITE) {
-		at = put_smb_number(at, ", offset ", soi->soi_offset);
-		at = put_smb_number(at, ", count ", soi->soi_count);
+		at = app_put_number(at, ", offset ", soi->soi_offset);
+		at = app_put_number(at, ", count ", soi->soi_count);
 	}
-	at = put_smb_text(at, ", status ", soi->soi_statusstr, sizeof soi->soi_statusstr);
-	if (soi->soi_latency_us >= 0) {
-		at = put_smb_number(at, ", latency ", (uint64_t)soi->soi_latency_us);
-		at = PUT(at, " us");
-	}
+	at = APP_PUT_TEXT(at, ", status ", soi->soi_statusstr);
+	at = app_put_time(at, ", latency ", soi->soi_latency_us);
 	at = soi->soi_signed != 0 ? PUT(at, ", signed") : at;
-	at = put_smb_number(at, ", mid ", soi->soi_mid);
-	at = PUT(at, ", cid ");
-	return put_u64(at, ci->ci_cid);
+	at = app_put_number(at, ", mid ", soi->soi_mid);
+	return app_put_number(at, ", cid ", ci->ci_cid);
 }
 
 const struct app_protocol smb_app = {
     .name = "smb",
     .ports = {.port = {139, 445}, .count = 2},
     .reader = &smb_reader,
-    .probes_enabled = smb_probes_enabled,
+    .first = PROBE_SMB_OP_START,
+    .last = PROBE_SMB_OP_DONE,
     .fire = smb_fire,
     .text = {STRUCT_SMBOPINFO, smb_format_line},
 };

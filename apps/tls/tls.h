@@ -86,7 +86,7 @@ tls_is_grease(uint16_t value)
  * has several segments, of which only the fields below are kept.
  */
 
-/* Most values that are kept for the fingerprint.  With more of one kind there is none. */
+/* Most values that are kept for the fingerprint.  With more of one kind there is no fingerprint. */
 #define TLS_CIPHERS_MAX	   192
 #define TLS_EXTENSIONS_MAX 128
 #define TLS_SIGNATURES_MAX 64
@@ -173,7 +173,7 @@ struct tls_stream {
 	bool midstream;	    /* the first byte read may be anything */
 	bool change_cipher; /* ChangeCipherSpec was sent */
 	bool unread;	    /* nothing more of it is read */
-	bool finished;	    /* TLS 1.2 and below: and an encrypted handshake message behind it */
+	bool finished;	    /* TLS 1.2 and below: and an encrypted handshake message after it */
 };
 
 struct tls_connection {
@@ -190,7 +190,7 @@ struct tls_connection {
 	bool version_13;     /* a ServerHello or HelloRetryRequest selected TLS 1.3 */
 	bool encrypted;	     /* TLS 1.3: the server has sent an encrypted record */
 	bool asked;	     /* TLS 1.3: the client's flight may have a certificate, and the server has not answered */
-	bool alert_like;     /* TLS 1.3: the server's last record, behind encrypted ones, is as long as an alert */
+	bool alert_like;     /* TLS 1.3: the server's last record, after encrypted ones, is as long as an alert */
 	bool hello_done;     /* TLS 1.2 and below: ServerHelloDone, so the handshake is a full one */
 	bool resumed;
 	bool done; /* nothing more is read */
@@ -202,7 +202,7 @@ extern const struct app_reader tls_reader;
  * kept. */
 void tls_ja4(const struct tls_client *client, char ja4[TLS_JA4_SIZE]);
 
-/* The name of a cipher suite; NULL if it has none. */
+/* The name of a cipher suite; NULL if it has no name. */
 const char *tls_cipher_name(uint16_t cipher);
 
 #endif

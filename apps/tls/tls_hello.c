@@ -174,7 +174,7 @@ tls_extension_begin(struct tls_hello *hello)
 		tls_client_extension_begin(hello);
 }
 
-/* Behind the length of a list. */
+/* After the length of a list. */
 static void
 tls_list_begin(struct tls_hello *hello, uint32_t length)
 {
@@ -275,7 +275,7 @@ tls_extension_name(struct tls_hello *hello, uint8_t byte)
 			client->alpn_first = byte;
 		client->alpn_last = byte;
 	}
-	/* Behind a byte that does not fit, a shorter one would leave a hole. */
+	/* After a byte that does not fit, a shorter one would leave a hole. */
 	hello->name_cut = hello->name_cut || !tls_name_append(hello, byte);
 	hello->name_long |= hello->name_cut;
 	if (--hello->inner_left > 0)
@@ -396,7 +396,7 @@ tls_hello_begin(struct tls_hello *hello, struct tls_client *client, struct tls_s
 	tls_hello_expect(hello, HELLO_VERSION, 2);
 }
 
-/* A field of `length` bytes follows, in `state`; behind it a number of `bytes` bytes in `next`. */
+/* A field of `length` bytes follows, in `state`; after it a number of `bytes` bytes in `next`. */
 static void
 tls_hello_expect_field(struct tls_hello *hello, enum tls_hello_state state, uint32_t length)
 {

@@ -6,7 +6,7 @@
 /* Bytes of a digest that are part of the fingerprint. */
 #define JA4_DIGEST_LEN 6
 
-/* server_name and application_layer_protocol_negotiation are counted, but are no part of the digest. */
+/* server_name and application_layer_protocol_negotiation are counted, but are not part of the digest. */
 enum { JA4_SERVER_NAME = 0, JA4_ALPN = 16 };
 
 static const char ja4_digits[] = "0123456789abcdef";

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apps/app.h"
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/fire.h"
 #include "probes/netobs.h"
 #include "probes/print/text_line.h"
@@ -148,18 +148,6 @@ args_tlsinfo(struct tlsinfo *info, const struct tls_message *message)
 		args_tls_alert(info, message);
 }
 
-/* Whether any tls probe is enabled. */
-static bool
-tls_probes_enabled(void)
-{
-	bool enabled = false;
-
-	/* The tls probes are consecutive in probes/netobs.d. */
-	for (unsigned id = PROBE_TLS_CLIENT_HELLO; id <= PROBE_TLS_ALERT; id++)
-		enabled |= semaphores_enabled(id);
-	return enabled;
-}
-
 /* Fires the probe of a message, a struct tls_message, unless it is not enabled. */
 static void
 tls_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, const void *message)
@@ -174,26 +162,6 @@ tls_fire(struct emitter *emitter, const struct flow *flow, unsigned endpoint, co
 	emit_app(emitter, probe, flow, endpoint, &info, NULL);
 }
 
-/* A text, unless it is empty. */
-static char *
-put_tls_text(char *at, const char *what, const char *text, size_t size)
-{
-	if (text[0] == '\0')
-		return at;
-	at = put_string(at, what);
-	return put_plain_text(at, text, size);
-}
-
-static char *
-put_tls_latency(char *at, const char *what, int64_t us)
-{
-	if (us < 0)
-		return at;
-	at = put_string(at, what);
-	at = put_i64(at, us);
-	return PUT(at, " us");
-}
-
 static char *
 tls_format_line(char *at, const struct text_firing *firing)
 {
@@ -203,18 +171,17 @@ tls_format_line(char *at, const struct text_firing *firing)
 	if (ci == NULL || tls == NULL)
 		return at;
 	at = PUT_LOCAL_REMOTE(at, ci->ci_local, ci->ci_lport, ci->ci_remote, ci->ci_rport);
-	at = put_tls_text(at, ", from ", tls->tls_from, sizeof tls->tls_from);
-	at = put_tls_text(at, ", sni ", tls->tls_sni, sizeof tls->tls_sni);
-	at = put_tls_text(at, ", alpn ", tls->tls_alpn, sizeof tls->tls_alpn);
-	at = put_tls_text(at, ", version ", tls->tls_versionstr, sizeof tls->tls_versionstr);
-	at = put_tls_text(at, ", cipher ", tls->tls_cipherstr, sizeof tls->tls_cipherstr);
-	at = put_tls_text(at, ", ja4 ", tls->tls_ja4, sizeof tls->tls_ja4);
-	at = put_tls_text(at, ", alert ", tls->tls_alertstr, sizeof tls->tls_alertstr);
-	at = put_tls_latency(at, ", hello ", tls->tls_hello_us);
-	at = put_tls_latency(at, ", handshake ", tls->tls_handshake_us);
+	at = APP_PUT_TEXT(at, ", from ", tls->tls_from);
+	at = APP_PUT_TEXT(at, ", sni ", tls->tls_sni);
+	at = APP_PUT_TEXT(at, ", alpn ", tls->tls_alpn);
+	at = APP_PUT_TEXT(at, ", version ", tls->tls_versionstr);
+	at = APP_PUT_TEXT(at, ", cipher ", tls->tls_cipherstr);
+	at = APP_PUT_TEXT(at, ", ja4 ", tls->tls_ja4);
+	at = APP_PUT_TEXT(at, ", alert ", tls->tls_alertstr);
+	at = app_put_time(at, ", hello ", tls->tls_hello_us);
+	at = app_put_time(at, ", handshake ", tls->tls_handshake_us);
 	at = tls->tls_resumed != 0 ? PUT(at, ", resumed") : at;
-	at = PUT(at, ", cid ");
-	return put_u64(at, ci->ci_cid);
+	return app_put_number(at, ", cid ", ci->ci_cid);
 }
 
 const struct app_protocol tls_app = {
@@ -222,7 +189,8 @@ const struct app_protocol tls_app = {
     .ports = {.port = {443, 465, 636, 853, 993, 995, 5061, 8443}, .count = 8},
     .reader = &tls_reader,
     .names = true,
-    .probes_enabled = tls_probes_enabled,
+    .first = PROBE_TLS_CLIENT_HELLO,
+    .last = PROBE_TLS_ALERT,
     .fire = tls_fire,
     .text = {STRUCT_TLSINFO, tls_format_line},
 };

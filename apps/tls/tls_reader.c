@@ -233,7 +233,7 @@ tls_read_message(struct tls_ctx *ctx, struct slice bytes)
 
 /* --- records --- */
 
-/* Whether handshake messages and alerts of the sender are encrypted: TLS 1.2 and below, behind ChangeCipherSpec. */
+/* Whether handshake messages and alerts of the sender are encrypted: TLS 1.2 and below, after ChangeCipherSpec. */
 static bool
 tls_is_encrypted(const struct tls_ctx *ctx)
 {
@@ -293,7 +293,7 @@ tls_encrypted_of_server(struct tls_ctx *ctx, bool alert_like)
 }
 
 /* An encrypted record of the client.  A flight of Finished alone is known by its length, and has nothing that a server
- * refuses; another one may begin with a certificate, an empty one if the client has none. */
+ * refuses; another one may begin with a certificate, an empty one if the client has no certificate. */
 static void
 tls_encrypted_of_client(struct tls_ctx *ctx, bool alert_like)
 {
@@ -301,7 +301,7 @@ tls_encrypted_of_client(struct tls_ctx *ctx, bool alert_like)
 	bool finished = ctx->stream->record.length == tls_finished_length(connection->server.cipher);
 	bool early_data = connection->client.early_data;
 
-	/* Behind 0-RTT data, which may have any length, only the length of Finished shows the end of the handshake. */
+	/* After 0-RTT data, which may have any length, only the length of Finished shows the end of the handshake. */
 	if (alert_like && !early_data) {
 		tls_report(ctx, TLS_EVENT_ALERT, -1, -1);
 	} else if (!connection->encrypted || (early_data && !finished)) {

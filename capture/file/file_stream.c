@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "capture/file/decompress.h"
 #include "capture/file/reader_threads.h"
-#include "base/unit_clause.h"
 
 #define INPUT_BYTES  (128u * 1024)
 #define STREAM_BYTES (256u * 1024)
@@ -32,7 +31,7 @@ struct file_stream {
 	void *decompress_state;
 	off_t offset; /* bytes that the reader has received */
 	bool failed;  /* the reader has received an error */
-	const char *error; /* perhaps of bytes behind those that the reader has received */
+	const char *error; /* perhaps of bytes after those that the reader has received */
 	uint8_t peeked[PEEK_BYTES]; /* the first bytes */
 	size_t peeked_count;
 	const uint8_t *unread; /* bytes that are received before all others */
@@ -120,7 +119,7 @@ file_stream_fill(struct file_stream *stream, size_t wanted)
 
 /* -------------------------------------------------------------------------------------------------- the bytes */
 
-/* A small read goes through the buffer, where the bytes behind it stay. */
+/* A small read goes through the buffer, where the bytes after it stay. */
 static ssize_t
 file_stream_copy_uncompressed(struct file_stream *stream, char *to, size_t size)
 {
@@ -271,7 +270,7 @@ file_stream_read_ahead(struct file_stream *stream, struct reader_threads *thread
 
 /* ----------------------------------------------------------------------------------------- libpcap's stream */
 
-/* Reads no further than the header of the capture at first, so that stdio buffers nothing behind it: another reader
+/* Reads no further than the header of the capture at first, so that stdio buffers nothing after it: another reader
  * than libpcap can go on there. */
 static ssize_t
 file_stream_cookie_read(void *cookie, char *to, size_t size)
@@ -424,7 +423,7 @@ file_stream_size(const struct file_stream *stream)
 }
 
 uint64_t
-file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset)
+file_stream_bytes_after(const struct file_stream *stream, uint64_t offset)
 {
 	off_t at = stream->regular_file ? lseek(stream->fd, 0, SEEK_CUR) : 0;
 	/* With a queue, `input` is used by other threads, and the file is read at most a queue ahead. */

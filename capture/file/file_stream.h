@@ -48,7 +48,7 @@ void file_stream_unread(struct file_stream *stream, const void *bytes, size_t co
 bool file_stream_read_ahead(struct file_stream *stream, struct reader_threads *threads);
 
 /* Returns the stream, to be read and closed by libpcap; closing it does not free `stream`.  ftello() counts
- * decompressed bytes.  Behind the header of a pcap file nothing is buffered, and file_stream_read() may go on there.
+ * decompressed bytes.  After the header of a pcap file nothing is buffered, and file_stream_read() may go on there.
  * NULL if out of memory.  Call it once. */
 FILE *file_stream_fopen(struct file_stream *stream);
 
@@ -60,7 +60,7 @@ uint64_t file_stream_size(const struct file_stream *stream);
 
 /* Bytes of the file that contain the first `offset` bytes of the stream.  For a compressed file an estimate, by
  * the ratio so far. */
-uint64_t file_stream_bytes_behind(const struct file_stream *stream, uint64_t offset);
+uint64_t file_stream_bytes_after(const struct file_stream *stream, uint64_t offset);
 
 /* The path, or "standard input". */
 const char *file_stream_name(const struct file_stream *stream);

@@ -40,7 +40,7 @@ struct frame_reader;
 struct frame_reader *frame_reader_new(struct file_stream *stream, bool *good);
 void frame_reader_free(struct frame_reader *reader);
 
-/* Reads what precedes the first frame.  False, with frame_reader_error(), if this is no capture. */
+/* Reads what precedes the first frame.  False, with frame_reader_error(), if this is not a capture. */
 bool frame_reader_start(struct frame_reader *reader);
 
 /* Returns at most `count` frames; the bytes of frames returned earlier become invalid, their interfaces stay valid as

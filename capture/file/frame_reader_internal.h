@@ -15,7 +15,7 @@
 /* The result of parsing the frame at the start of the unparsed bytes. */
 enum frame_step {
 	FRAME_STEP_FRAME,   /* it has a frame */
-	FRAME_STEP_SKIPPED, /* it has none */
+	FRAME_STEP_SKIPPED, /* it has no frame */
 	FRAME_STEP_PARTIAL, /* `wanted` bytes are needed */
 	FRAME_STEP_DAMAGED, /* the error is set */
 };

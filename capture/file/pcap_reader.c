@@ -32,14 +32,14 @@ struct pcap_reader {
 	_Alignas(64) uint8_t buffer[sizeof(struct pcap_frame_header) + CAPLEN_MAX + READ_BYTES];
 };
 
-/* Nanoseconds per time stamp unit, by the magic number; 0 if the file is no classic capture in this byte order. */
+/* Nanoseconds per time stamp unit, by the magic number; 0 if the file is not a classic capture in this byte order. */
 static uint32_t
 pcap_reader_time_unit(uint32_t magic)
 {
 	return magic == 0xa1b2c3d4 ? 1000 : magic == 0xa1b23c4d ? 1 : 0;
 }
 
-/* Whether libpcap has read the header, and neither libpcap nor stdio has read anything behind it. */
+/* Whether libpcap has read the header, and neither libpcap nor stdio has read anything after it. */
 static bool
 pcap_reader_is_at_first_frame(const struct file_stream *stream, pcap_t *pcap)
 {
@@ -75,7 +75,7 @@ pcap_reader_free(struct pcap_reader *reader)
 	free(reader);
 }
 
-/* Reads more bytes behind the unparsed ones, which move to the front.  False at the end of the file and on a read
+/* Reads more bytes after the unparsed ones, which move to the front.  False at the end of the file and on a read
  * error, which libpcap will report. */
 static bool
 pcap_reader_fill(struct pcap_reader *reader)

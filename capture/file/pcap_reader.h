@@ -21,8 +21,9 @@
 
 struct pcap_reader;
 
-/* Takes over reading `pcap`, of which no frame has been read yet, from the stream behind it (file_stream_fopen()).
- * `magic`: the first bytes of the stream.  NULL if that is not possible, which is no error: libpcap then reads it. */
+/* Takes over reading `pcap`, of which no frame has been read yet, from the stream that it reads (file_stream_fopen()).
+ * `magic`: the first bytes of the stream.  NULL if that is not possible, which is not an error: libpcap then reads
+ * it. */
 struct pcap_reader *pcap_reader_new(struct file_stream *stream, pcap_t *pcap, uint32_t magic,
 				    const struct interface *interface);
 void pcap_reader_free(struct pcap_reader *reader);

@@ -1,11 +1,210 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The interfaces of a section of a pcapng file: link type, snapshot length, name and time stamps. */
+#include <pcap/dlt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/file/frame_reader.h"
+#include "capture/file/frame_reader_internal.h"
+#include "dissect/dissect.h"
+#include "dissect/frame.h"
+
+/* Most interfaces of a section, and most different names of interfaces in a file. */
+#define PCAPNG_INTERFACES_MAX 8192
+
+/* Finest resolutions of time stamps: 10^-19 and 2^-63 seconds. */
+#define PCAPNG_DECIMAL_MAX 19
+#define PCAPNG_BINARY_MAX  63
+#define PCAPNG_BINARY	   0x80 /* bit of if_tsresol: a power of two */
+
+struct pcapng_interface {
+	const struct interface *interface;
+	int link_type;		  /* a DLT_ value */
+	uint32_t snapshot_length; /* 0: unlimited */
+	/* Time stamps below the limit are multiplied, then the offset is added; 0: others only. */
+	uint64_t simple_limit, simple_offset;
+	uint32_t multiplier;
+	uint8_t resolution;		     /* if_tsresol */
+	int64_t offset;			     /* if_tsoffset, seconds */
+	struct frame_reader_dropped dropped; /* of its latest statistics */
+};
+
+struct pcapng_interfaces {
+	struct pcapng_interface *list;
+	size_t count, allocated;
+	struct interface **names; /* hash table of the names of all sections; NULL: none yet */
+	size_t name_count;
+};
+
+/* Adds an interface to the section.  False if out of memory or if there are too many. */
+
+#define NANOSECONDS 1000000000u
+
+/* Largest time in whole seconds that 64 bits of nanoseconds hold with any fraction. */
+#define SECONDS_MAX (UINT64_MAX / NANOSECONDS - 1)
+
+/* Cells of the hash table, a power of two. */
+#define NAME_CELLS (2u * PCAPNG_INTERFACES_MAX)
+
+/* FNV-1a. */
+static uint32_t
+pcapng_interfaces_hash(const char *name)
+{
+	uint32_t hash = 0x811c9dc5;
+
+	for (; *name != '\0'; name++)
+		hash = (hash ^ (uint8_t)*name) * 0x01000193;
+	return hash ^ hash >> 16;
+}
+
+/* The cell of a name, or the empty one where it belongs. */
+static struct interface **
+pcapng_interfaces_find(struct pcapng_interfaces *interfaces, const char *name)
+{
+	uint32_t cell = pcapng_interfaces_hash(name) % NAME_CELLS;
+
+	while (interfaces->names[cell] != NULL && strcmp(interfaces->names[cell]->name, name) != 0)
+		cell = (cell + 1) % NAME_CELLS;
+	return &interfaces->names[cell];
+}
+
+/* The interface of a name of `length` bytes, cut to the size of the field; bytes that are not printable become `?'.
+ * NULL if out of memory or if there are too many. */
+static const struct interface *
+pcapng_interfaces_name(struct pcapng_interfaces *interfaces, const uint8_t *name, size_t length)
+{
+	struct interface wanted = {.name = ""}, **cell;
+
+	for (size_t i = 0; i < length && i < sizeof wanted.name - 1 && name[i] != '\0'; i++)
+		wanted.name[i] = name[i] >= ' ' && name[i] <= '~' ? (char)name[i] : '?';
+	if (interfaces->names == NULL)
+		interfaces->names = calloc(NAME_CELLS, sizeof interfaces->names[0]);
+	if (interfaces->names == NULL)
+		return NULL;
+	cell = pcapng_interfaces_find(interfaces, wanted.name);
+	if (*cell != NULL)
+		return *cell;
+	if (interfaces->name_count == PCAPNG_INTERFACES_MAX)
+		return NULL;
+	*cell = malloc(sizeof **cell);
+	if (*cell == NULL)
+		return NULL;
+	**cell = wanted;
+	interfaces->name_count++;
+	return *cell;
+}
+
+/* Adds an interface to the section.  False if out of memory or if there are too many. */
+static bool
+pcapng_interfaces_add(struct pcapng_interfaces *interfaces, const struct pcapng_interface *interface)
+{
+	if (interfaces->count == PCAPNG_INTERFACES_MAX)
+		return false;
+	if (interfaces->count == interfaces->allocated) {
+		size_t size = interfaces->allocated > 0 ? 2 * interfaces->allocated : 16;
+		struct pcapng_interface *list = realloc(interfaces->list, size * sizeof *list);
+
+		if (list == NULL)
+			return false;
+		interfaces->list = list;
+		interfaces->allocated = size;
+	}
+	interfaces->list[interfaces->count++] = *interface;
+	return true;
+}
+
+static void
+pcapng_interfaces_free(struct pcapng_interfaces *interfaces)
+{
+	for (size_t i = 0; interfaces->names != NULL && i < NAME_CELLS; i++)
+		free(interfaces->names[i]);
+	free(interfaces->names);
+	free(interfaces->list);
+}
+
+static uint64_t
+pcapng_power_of_ten(unsigned exponent)
+{
+	uint64_t power = 1;
+
+	while (exponent-- > 0)
+		power *= 10;
+	return power;
+}
+
+/* Sets the simple conversion, by resolution and offset; the resolution must not be finer than the finest. */
+static void
+pcapng_interface_set_clock(struct pcapng_interface *interface)
+{
+	interface->simple_limit = 0;
+	if (interface->resolution > 9 || interface->offset < 0 || interface->offset > (int64_t)SECONDS_MAX)
+		return;
+	interface->multiplier = (uint32_t)pcapng_power_of_ten(9 - interface->resolution);
+	interface->simple_offset = (uint64_t)interface->offset * NANOSECONDS;
+	interface->simple_limit = (SECONDS_MAX * NANOSECONDS - interface->simple_offset) / interface->multiplier;
+}
+
+/* Nanoseconds of `fraction` / 2^`bits` seconds, rounded down. */
+static uint64_t
+pcapng_binary_fraction(uint64_t fraction, unsigned bits)
+{
+	uint64_t high = fraction >> 32, low = fraction & UINT32_MAX;
+
+	if (bits <= 32)
+		return fraction * NANOSECONDS >> bits;
+	return (high * NANOSECONDS + (low * NANOSECONDS >> 32)) >> (bits - 32);
+}
+
+/* Adds the offset to seconds, within what can be represented. */
+static uint64_t
+pcapng_interface_add_offset(const struct pcapng_interface *interface, uint64_t seconds, uint64_t ns)
+{
+	uint64_t back = interface->offset < 0 ? -(uint64_t)interface->offset : 0;
+
+	if (back > seconds)
+		return 0;
+	seconds -= back;
+	if (interface->offset > 0)
+		seconds = seconds < SECONDS_MAX && (uint64_t)interface->offset < SECONDS_MAX
+			      ? seconds + (uint64_t)interface->offset
+			      : SECONDS_MAX;
+	return (seconds < SECONDS_MAX ? seconds : SECONDS_MAX) * NANOSECONDS + ns;
+}
+
+/* Nanoseconds since the epoch, limited to what 64 bits hold. */
+static uint64_t
+pcapng_interface_convert_time(const struct pcapng_interface *interface, uint64_t stamp)
+{
+	unsigned exponent = interface->resolution & ~(unsigned)PCAPNG_BINARY;
+	uint64_t seconds, ns, units;
+
+	if ((interface->resolution & PCAPNG_BINARY) != 0) {
+		seconds = stamp >> exponent;
+		ns = pcapng_binary_fraction(stamp & ((UINT64_C(1) << exponent) - 1), exponent);
+	} else {
+		units = pcapng_power_of_ten(exponent);
+		seconds = stamp / units;
+		ns = exponent > 9 ? stamp % units / pcapng_power_of_ten(exponent - 9)
+				  : stamp % units * pcapng_power_of_ten(9 - exponent);
+	}
+	return pcapng_interface_add_offset(interface, seconds, ns);
+}
+
+static inline uint64_t
+pcapng_interface_time(const struct pcapng_interface *interface, uint64_t stamp)
+{
+	if (stamp < interface->simple_limit)
+		return stamp * interface->multiplier + interface->simple_offset;
+	return pcapng_interface_convert_time(interface, stamp);
+}
+
+/* ---------------------------------------------------------------------------------------------------- pcapng reader */
+
 /* Reads pcapng files: sections of either byte order; interface description, packet, simple packet, enhanced packet and
  * interface statistics blocks.  Other blocks are skipped. */
-#include <pcap/dlt.h>
-
-#include "capture/file/frame_reader_internal.h"
-#include "capture/file/pcapng_interfaces.h"
-#include "dissect/dissect.h"
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
 
@@ -45,7 +244,7 @@ struct pcapng_reader {
 	struct frame_reader base;
 	bool swapped; /* the section has the other byte order */
 	struct pcapng_interfaces interfaces;
-	uint64_t time; /* of the last frame; a simple packet block has none */
+	uint64_t time; /* of the last frame; a simple packet block has no time */
 };
 
 static inline uint32_t
@@ -399,8 +598,8 @@ pcapng_has_supported_link_type(const struct pcapng_reader *reader)
 	return false;
 }
 
-/* Reads the blocks before the first frame.  Behind an interface that is supported, it does not wait for more bytes.
- * Damage behind an interface is reported by the next read, which also skips the blocks above the limit. */
+/* Reads the blocks before the first frame.  After an interface that is supported, it does not wait for more bytes.
+ * Damage after an interface is reported by the next read, which also skips the blocks above the limit. */
 static bool
 pcapng_start(struct frame_reader *base)
 {

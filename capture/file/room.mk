@@ -2,9 +2,8 @@
 # bytes of capture files: decompression, and the readers of their formats
 
 libcapture_a_SOURCES += \
+	%D%/decompress.c \
 	%D%/decompress.h \
-	%D%/decompress_gzip.c \
-	%D%/decompress_zstd.c \
 	%D%/file_stream.c \
 	%D%/file_stream.h \
 	%D%/frame_reader.c \
@@ -12,8 +11,6 @@ libcapture_a_SOURCES += \
 	%D%/frame_reader_internal.h \
 	%D%/pcap_reader.c \
 	%D%/pcap_reader.h \
-	%D%/pcapng_interfaces.c \
-	%D%/pcapng_interfaces.h \
 	%D%/pcapng_reader.c \
 	%D%/reader_threads.c \
 	%D%/reader_threads.h \

@@ -25,7 +25,7 @@ http_address_is_loopback(const struct in6_addr *address)
 	return IN6_IS_ADDR_LOOPBACK(address) || (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
 }
 
-/* The names that /etc/hosts of Debian gives loopback; none is a name that a stranger can have in the DNS. */
+/* The names that /etc/hosts of Debian gives loopback; another host cannot have one of these names in the DNS. */
 static bool
 http_name_is_loopback(const char *name)
 {
@@ -37,7 +37,7 @@ http_name_is_loopback(const char *name)
 	return false;
 }
 
-/* A name of loopback, "127.0.0.1" or "[::1]", without or with a port: nothing before it, and nothing behind. */
+/* A name of loopback, "127.0.0.1" or "[::1]", without or with a port: nothing before it, and nothing after. */
 static bool
 http_host_is_loopback(const char *value, size_t length)
 {
@@ -85,7 +85,7 @@ http_host_find(const char *header, size_t length)
 		return HTTP_HOST_INVALID;
 	for (; (end = memmem(header, length, "\r\n", 2)) != header;
 	     length -= (size_t)(end + 2 - header), header = end + 2) {
-		const char *value = header + sizeof name - 1, *behind = end;
+		const char *value = header + sizeof name - 1, *after = end;
 
 		if (end == NULL || !http_line_is_field(header, (size_t)(end - header)))
 			return HTTP_HOST_INVALID;
@@ -93,11 +93,11 @@ http_host_find(const char *header, size_t length)
 			continue;
 		if (found != HTTP_HOST_NONE)
 			return HTTP_HOST_INVALID;
-		while (value < behind && (*value == ' ' || *value == '\t'))
+		while (value < after && (*value == ' ' || *value == '\t'))
 			value++;
-		while (value < behind && (behind[-1] == ' ' || behind[-1] == '\t'))
-			behind--;
-		found = http_host_is_loopback(value, (size_t)(behind - value)) ? HTTP_HOST_LOCAL : HTTP_HOST_OTHER;
+		while (value < after && (after[-1] == ' ' || after[-1] == '\t'))
+			after--;
+		found = http_host_is_loopback(value, (size_t)(after - value)) ? HTTP_HOST_LOCAL : HTTP_HOST_OTHER;
 	}
 	return found;
 }

@@ -48,22 +48,27 @@ live_page_write(struct live_reply *reply, const struct page *page, struct text_b
 	return false;
 }
 
-void
+bool
 live_connections_begin(struct live_reply *reply, struct query_context *query)
 {
+	struct control_request *request = &reply->connections.request;
+	char error[256];
+
 	reply->connections.query = query;
 	reply->connections.uid = (uid_t)-1;
-	reply->connections.request.command = REQUEST_CONNECTIONS;
-	reply->connections.request.json = true;
-	reply->connections.request.filter.open = true;
+	request->command = REQUEST_CONNECTIONS;
+	request->open = true;
+	request->limit = LIVE_CONNECTIONS_MAX;
+	request->fields = "start,end,protocol,role,client,client_port,client_bytes,client_resent,client_state,"
+			  "server,server_port,server_bytes,server_resent,server_state,rtt_us";
 	reply->connections.begun = true; /* without the line "ok" */
+	return control_reply_begin_connections(&reply->connections, error, sizeof error);
 }
 
 bool
 live_connections_write(struct live_reply *reply, struct text_buffer *text)
 {
 	struct json json = text_json(text);
-	size_t before;
 
 	if (!reply->begun) {
 		json_begin_object(&json, NULL);
@@ -71,14 +76,12 @@ live_connections_write(struct live_reply *reply, struct text_buffer *text)
 		json_end_line(&json);
 	}
 	reply->begun = true;
-	before = text->used;
-	control_reply_write_flows(&reply->connections, text);
-	for (size_t at = before; at < text->used; at++) {
-		reply->lines += text->bytes[at] == '\n';
-		if (reply->lines == LIVE_CONNECTIONS_MAX) {
-			text->used = at + 1;
-			return false;
-		}
-	}
+	control_reply_write_connections(&reply->connections, text);
 	return !reply->connections.done;
+}
+
+void
+live_connections_end(struct live_reply *reply)
+{
+	control_reply_end_connections(&reply->connections);
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/text_buffer.h"
+#include "base/text.h"
 #include "daemon/query/control_reply.h"
 #include "page/page.h"
 
@@ -22,17 +22,19 @@ struct live_reply {
 	unsigned part; /* of the page */
 	size_t offset; /* in this part */
 	struct control_reply connections;
-	bool begun;	/* the line with the time is written */
-	unsigned lines; /* connections that are written */
+	bool begun; /* the line with the time is written */
 };
 
 /* Appends the next part of a page made for a server; false with the last one. */
 bool live_page_write(struct live_reply *reply, const struct page *page, struct text_buffer *text);
 
-/* Begins a reply about connections: without processes, because the client is not known. */
-void live_connections_begin(struct live_reply *reply, struct query_context *query);
+/* Begins a reply about connections: without processes, because the client is not known.  False if out of memory. */
+bool live_connections_begin(struct live_reply *reply, struct query_context *query);
 
 /* Appends the next part of the connections; false with the last one. */
 bool live_connections_write(struct live_reply *reply, struct text_buffer *text);
+
+/* Frees what a reply has, about connections or not. */
+void live_connections_end(struct live_reply *reply);
 
 #endif

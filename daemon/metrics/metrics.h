@@ -11,8 +11,10 @@
 #include <sys/types.h>
 
 #include "base/loop.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "daemon/query/query_context.h"
+#include "daemon/stats/stats.h"
 
 struct metrics;
 
@@ -23,5 +25,9 @@ struct metrics *metrics_open(const struct config *config, uid_t uid);
 /* Starts to serve scrapes from `query`, which is borrowed.  False, with a message logged, if out of memory. */
 bool metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *query);
 void metrics_free(struct metrics *metrics);
+
+/* Appends all metrics in Prometheus' text format 0.0.4 (metrics_page.c); `counters` has one element per worker.  Every
+ * series exists from the start, even if it is 0, so that rates are exact. */
+void metrics_write_page(struct query_context *query, const struct state_counter *counters, struct text_buffer *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/metrics/metrics_page.h"
+#include "daemon/metrics/metrics.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,4 @@ libdaemon_a_SOURCES += \
 	%D%/live_page.h \
 	%D%/metrics.c \
 	%D%/metrics.h \
-	%D%/metrics_page.c \
-	%D%/metrics_page.h \
-	%D%/metrics_socket.c \
-	%D%/metrics_socket.h
+	%D%/metrics_page.c

@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "daemon/query/connection_filter.h"
 #include "daemon/query/control_reply.h"
 #include "daemon/query/feeds.h"
 #include "daemon/query/server.h"
@@ -52,37 +50,17 @@ control_is_printable(const char *bytes, size_t length)
 	return true;
 }
 
-/* Rejects a request that changes something.  Call it for users other than root and netobsd's own. */
-static void
-control_check_permission(const struct control_request *request, char *error, size_t size)
-{
-	const char *what = NULL;
-
-	if (request->command == REQUEST_RELOAD)
-		what = "reload the configuration";
-	else if (request->command == REQUEST_DEBUG && request->set_debug)
-		what = "switch debug messages";
-	else if (request->command == REQUEST_DEFINE || request->command == REQUEST_UNDEFINE)
-		what = "define formulas";
-	else if (request->command == REQUEST_WRITE)
-		what = "write captures, which contain the traffic of all users";
-	if (what != NULL)
-		snprintf(error, size, "only root and the user that netobsd runs as may %s", what);
-}
-
-/* Defines a formula, removes one or finds one, because the request is in memory only now. */
+/* Defines a formula, removes one or finds one. */
 static void
 control_handle_formula(struct control_reply *reply, char *error, size_t size)
 {
-	struct control_request *request = &reply->request;
+	const struct control_request *request = &reply->request;
 	const struct query_context *query = reply->query;
-	const char *text = request->formula;
+	const char *text = request->operand;
 	char reason[320] = "";
 	bool done = true;
 
-	request->formula = NULL;
-	if (query->formulas == NULL && (request->command == REQUEST_FORMULAS || request->command == REQUEST_SITES ||
-					request->command == REQUEST_DEFINE || request->command == REQUEST_UNDEFINE))
+	if (query->formulas == NULL)
 		snprintf(error, size, "this netobsd has no formulas");
 	if (query->formulas == NULL || text == NULL)
 		return;
@@ -100,11 +78,10 @@ control_handle_formula(struct control_reply *reply, char *error, size_t size)
 		snprintf(error, size, "%s", reason);
 }
 
-/* Begins a feed at once, because the request is in memory only now. */
 static void
 control_begin_feed(const struct control *control, struct control_job *job)
 {
-	struct control_request *request = &job->reply.request;
+	const struct control_request *request = &job->reply.request;
 	bool privileged = job->reply.uid == 0 || job->reply.uid == control->access.uid;
 
 	if (job->reply.all_owners)
@@ -113,7 +90,31 @@ control_begin_feed(const struct control *control, struct control_job *job)
 		snprintf(job->error, sizeof job->error,
 			 "every user may connect to this control socket: only root and the user that netobsd runs as "
 			 "may receive streams, which contain processes of all users");
-	request->names = request->fields = NULL;
+}
+
+/* Does what a request says, as far as it needs the operand and the options: they are in memory only now. */
+static void
+control_begin_reply(const struct control *control, struct control_job *job)
+{
+	switch (job->reply.request.command) {
+	case REQUEST_FORMULAS:
+	case REQUEST_DEFINE:
+	case REQUEST_UNDEFINE:
+	case REQUEST_SITES:
+		control_handle_formula(&job->reply, job->error, sizeof job->error);
+		break;
+	case REQUEST_STREAM:
+		control_begin_feed(control, job);
+		break;
+	case REQUEST_WRITE:
+		control_reply_begin_frames(&job->reply, job->error, sizeof job->error);
+		break;
+	case REQUEST_CONNECTIONS:
+		control_reply_begin_connections(&job->reply, job->error, sizeof job->error);
+		break;
+	default:
+		break;
+	}
 }
 
 static void
@@ -121,6 +122,7 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 {
 	const struct control *control = context;
 	struct control_job *job = memory;
+	const char *what;
 
 	request[length - 1] = '\0';
 	job->reply.query = control->query;
@@ -131,29 +133,17 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 		snprintf(job->error, sizeof job->error, "the request is not plain text");
 		return;
 	}
-	if (length > CONTROL_REQUEST_MAX && !control_request_is_write(request)) {
-		snprintf(job->error, sizeof job->error, "the request is longer than %u bytes", CONTROL_REQUEST_MAX);
-		return;
-	}
 	if (!control_request_parse(request, &job->reply.request, job->error, sizeof job->error))
 		return;
 	job->error[0] = '\0';
-	log_debug(DEBUG_QUERY, "request of user %lu: %s%s", (unsigned long)uid,
-		  control_request_name(job->reply.request.command), job->reply.request.json ? ", as JSON" : "");
-	if (uid != 0 && uid != control->access.uid)
-		control_check_permission(&job->reply.request, job->error, sizeof job->error);
-	if (job->error[0] == '\0')
-		control_handle_formula(&job->reply, job->error, sizeof job->error);
-	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_STREAM)
-		control_begin_feed(control, job);
-	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_WRITE)
-		control_reply_begin_frames(&job->reply, job->error, sizeof job->error);
-	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_CONNECTIONS)
-		connection_filter_begin(&job->reply, job->error, sizeof job->error);
-	if (job->error[0] == '\0' && job->reply.request.command == REQUEST_CLOSED)
-		control_reply_begin_closed(&job->reply, job->error, sizeof job->error);
-	job->reply.request.fields = job->reply.request.sort = job->reply.request.expression = NULL;
-	job->reply.request.programs = NULL;
+	log_debug(DEBUG_QUERY, "request of user %lu: %s", (unsigned long)uid,
+		  control_request_name(job->reply.request.command));
+	what = uid != 0 && uid != control->access.uid ? control_request_privilege(&job->reply.request) : NULL;
+	if (what != NULL)
+		snprintf(job->error, sizeof job->error, "only root and the user that netobsd runs as may %s", what);
+	else
+		control_begin_reply(control, job);
+	job->reply.request.operand = job->reply.request.fields = NULL;
 }
 
 static enum server_next
@@ -170,9 +160,7 @@ control_write_reply(void *context, void *memory, struct text_buffer *text)
 			return SERVER_NEXT_END;
 		return job->reply.later ? SERVER_NEXT_LATER : SERVER_NEXT_PART;
 	}
-	text_add_format(text, "error ");
-	text_add_escaped(text, job->error);
-	text_add_format(text, "\n");
+	control_reply_fail(job->error, text);
 	return SERVER_NEXT_END;
 }
 
@@ -194,8 +182,7 @@ control_release_job(void *context, void *memory)
 	if (job->feed != NULL)
 		feeds_end(control->feeds, job->feed);
 	control_reply_end_frames(&job->reply);
-	control_reply_end_closed(&job->reply);
-	connection_filter_end(&job->reply);
+	control_reply_end_connections(&job->reply);
 }
 
 static const char *

@@ -2,21 +2,17 @@
 #include "daemon/query/control_reply.h"
 
 #include <pcap/pcap.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/log_debug.h"
-#include "daemon/record/closed_reply.h"
+#include "base/log.h"
 #include "daemon/stats/counters.h"
 #include "probes/fire.h"
 #include "probes/manifest.h"
 #include "probes/site/semaphores.h"
 #include "probes/site/site_select.h"
-
-/* Most replies about ended connections at the same time, which limits their memory. */
-#define CLOSED_REPLIES_MAX 8u
 
 /* ----------------------------------------------------------------------------------------------------------- status */
 
@@ -30,21 +26,9 @@ reply_count_enabled(void)
 	return enabled;
 }
 
-/* Adds a line of times of batches, of the last minute. */
+/* Times of batches, of the last minute, in ns. */
 static void
-reply_add_times(struct text_buffer *text, const char *what, const struct time_histogram *times)
-{
-	double median = (double)time_histogram_percentile(times, 50) / 1e6;
-	double high = (double)time_histogram_percentile(times, 99) / 1e6;
-
-	if (time_histogram_samples(times) > 0)
-		text_add_format(text,
-				"%-12s median %.3f ms, 99th percentile %.3f ms, worst %.3f ms in the last minute\n",
-				what, median, high, (double)times->largest_ns / 1e6);
-}
-
-static void
-reply_add_times_json(struct json *json, const char *key, const struct time_histogram *times)
+reply_add_times(struct json *json, const char *key, const struct time_histogram *times)
 {
 	json_begin_object(json, key);
 	json_add_unsigned(json, "p50", time_histogram_percentile(times, 50));
@@ -54,55 +38,7 @@ reply_add_times_json(struct json *json, const char *key, const struct time_histo
 }
 
 static void
-reply_status_text(struct query_context *query, struct text_buffer *text)
-{
-	struct stats_memory memory = stats_reserved_memory(query->config);
-	struct stats_totals totals;
-	const struct observe_counters *observed = &totals.observed;
-	const struct input_counters *input = &totals.input;
-	const struct flow_counters *flows = &totals.flows;
-	const struct build_id *build = &query->build;
-
-	stats_collect(query->workers, &totals);
-	text_add_format(text, "netobsd %s, pid %ld, up %lld s\n", PACKAGE_VERSION, (long)getpid(),
-			(long long)(time(NULL) - query->started));
-	text_add_format(text, "binary       ");
-	text_add_escaped(text, build->path);
-	text_add_format(text, ", inode %llu, build id %s\n", (unsigned long long)build->inode,
-			build->hex[0] != '\0' ? build->hex : "none");
-	if (build_id_is_replaced(build))
-		text_add_format(
-		    text, "%-12s the binary has been replaced on disk: attach as below, or restart netobsd\n", "");
-	text_add_format(text,
-			"%-12s bpftrace -e 'usdt:/proc/%ld/exe:netobs:tcp__state__change { @[probe] = count(); }'\n",
-			"attach", (long)getpid());
-	text_add_format(text, "probes       %u of %u enabled; probe sites: %s\n", reply_count_enabled(), PROBE_COUNT,
-			site_kind_name(site_selected()));
-	text_add_format(text,
-			"frames       %llu, %llu bytes; received %llu, dropped %llu, dropped by interfaces %llu\n",
-			(unsigned long long)observed->frames, (unsigned long long)observed->bytes,
-			(unsigned long long)input->received, (unsigned long long)input->dropped,
-			(unsigned long long)input->interface_dropped);
-	reply_add_times(text, "lag", &totals.batches_of_minute.lag);
-	reply_add_times(text, "batch time", &totals.batches_of_minute.duration);
-	text_add_format(text, "connections  %llu of at most %u\n", (unsigned long long)flows->flows,
-			(unsigned)query->config->flow_limits.flows);
-	if (query->closed != NULL)
-		text_add_format(text, "ended        %llu, of which the last %u are kept\n",
-				(unsigned long long)(totals.closed.now + totals.closed.overwritten),
-				(unsigned)record_ring_capacity(query->closed));
-	text_add_format(text, "workers      %u\n", query->workers->count);
-	if (query->config->flight_memory != 0)
-		text_add_format(text, "flight       %llu MiB, %.1f s, %llu frames\n",
-				(unsigned long long)query->config->flight_memory >> 20,
-				(double)totals.flight_span_us / 1e6, (unsigned long long)totals.flight.frames_now);
-	text_add_format(text, "memory       %llu MiB reserved, %llu MiB in use\n",
-			(unsigned long long)stats_memory_total(&memory) >> 20,
-			(unsigned long long)stats_resident_memory() >> 20);
-}
-
-static void
-reply_status_json(struct query_context *query, struct text_buffer *text)
+reply_status(struct query_context *query, struct text_buffer *text)
 {
 	struct stats_memory memory = stats_reserved_memory(query->config);
 	struct stats_totals totals;
@@ -122,6 +58,7 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	json_add_bool(&json, "replaced", build_id_is_replaced(&query->build));
 	snprintf(attach, sizeof attach, "usdt:/proc/%ld/exe:netobs:", (long)getpid());
 	json_add_string(&json, "attach", attach);
+	json_add_unsigned(&json, "probes", PROBE_COUNT);
 	json_add_unsigned(&json, "probes_enabled", reply_count_enabled());
 	json_add_string(&json, "probe_site", site_kind_name(site_selected()));
 	json_add_unsigned(&json, "frames", observed->frames);
@@ -136,9 +73,11 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 	json_add_unsigned(&json, "flight_span_us", totals.flight_span_us);
 	json_add_unsigned(&json, "flight_frames", totals.flight.frames_now);
 	json_add_unsigned(&json, "closed_connections", totals.closed.now);
-	json_add_unsigned(&json, "max_closed_connections", query->config->closed_connections);
-	reply_add_times_json(&json, "lag_ns", &totals.batches_of_minute.lag);
-	reply_add_times_json(&json, "batch_ns", &totals.batches_of_minute.duration);
+	json_add_unsigned(&json, "max_closed_connections",
+			  query->closed != NULL ? record_ring_capacity(query->closed) : 0);
+	json_add_unsigned(&json, "ended_connections", totals.closed.now + totals.closed.overwritten);
+	reply_add_times(&json, "lag_ns", &totals.batches_of_minute.lag);
+	reply_add_times(&json, "batch_ns", &totals.batches_of_minute.duration);
 	json_add_unsigned(&json, "memory_resident", stats_resident_memory());
 	json_add_unsigned(&json, "workers", query->workers->count);
 	json_end_line(&json);
@@ -146,89 +85,44 @@ reply_status_json(struct query_context *query, struct text_buffer *text)
 
 /* ----------------------------------------------------------------------------------------------------------- probes */
 
-/* The text reply lists only probes that are enabled or have fired; JSON lists all. */
 static void
-reply_probes(struct query_context *query, bool as_json, struct text_buffer *text)
+reply_probes(struct query_context *query, struct text_buffer *text)
 {
 	struct json json = text_json(text);
 	struct stats_totals totals;
 
 	stats_collect(query->workers, &totals);
-	if (!as_json)
-		text_add_format(text, "%-26s %8s %20s\n", "PROBE", "ENABLED", "FIRED");
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
-		unsigned enabled = site_count_enablers(semaphores_read(i), manifest_sites(i));
-		unsigned long long fired = totals.fired[i];
-
-		if (as_json) {
-			json_begin_object(&json, NULL);
-			json_add_string(&json, "probe", manifest_probes[i].name);
-			json_add_unsigned(&json, "enabled", enabled);
-			json_add_unsigned(&json, "fired", fired);
-			json_end_line(&json);
-		} else if (enabled > 0 || fired > 0) {
-			text_add_format(text, "%-26s %8u %20llu\n", manifest_probes[i].name, enabled, fired);
-		}
+		json_begin_object(&json, NULL);
+		json_add_string(&json, "probe", manifest_probes[i].name);
+		json_add_unsigned(&json, "enabled", site_count_enablers(semaphores_read(i), manifest_sites(i)));
+		json_add_unsigned(&json, "fired", totals.fired[i]);
+		json_end_line(&json);
 	}
 }
 
 /* ------------------------------------------------------------------------------------------------------- interfaces */
 
-struct reply_table {
-	bool as_json;
-	struct text_buffer *text;
-	struct json json; /* to `text` */
-};
-
-static const char *const interface_state_names[INTERFACE_STATES] = {
-    [INTERFACE_UP] = "up", [INTERFACE_DOWN] = "down", [INTERFACE_REMOVED] = "lost", [INTERFACE_REFUSED] = "refused"};
-
-static const char *
-link_type_name(int link_type)
-{
-	const char *name = pcap_datalink_val_to_name(link_type);
-
-	return name != NULL ? name : "?";
-}
-
 static void
 reply_add_interface(void *context, const struct input_interface *observed)
 {
-	struct reply_table *table = context;
-	struct text_buffer *text = table->text;
-	struct json *json = &table->json;
+	static const char *const states[INTERFACE_STATES] = {[INTERFACE_UP] = "up",
+							     [INTERFACE_DOWN] = "down",
+							     [INTERFACE_REMOVED] = "lost",
+							     [INTERFACE_REFUSED] = "refused"};
+	const char *link_type = pcap_datalink_val_to_name(observed->link_type);
+	struct json json = text_json(context);
 
-	if (table->as_json) {
-		json_begin_object(json, NULL);
-		json_add_string(json, "interface", observed->interface->name);
-		json_add_unsigned(json, "ifindex", observed->interface->ifindex);
-		json_add_string(json, "state", interface_state_names[observed->state]);
-		json_add_string(json, "link_type", link_type_name(observed->link_type));
-		json_add_unsigned(json, "received", observed->received);
-		json_add_unsigned(json, "dropped", observed->dropped);
-		json_add_unsigned(json, "interface_dropped", observed->interface_dropped);
-		json_add_unsigned(json, "lost", observed->times_removed);
-		json_end_line(json);
-		return;
-	}
-	text_add_escaped(text, observed->interface->name);
-	text_add_format(text, "%*s %6u %-8s %-14s %14llu %10llu %10llu %6llu\n",
-			(int)(sizeof observed->interface->name - strlen(observed->interface->name)), "",
-			(unsigned)observed->interface->ifindex, interface_state_names[observed->state],
-			link_type_name(observed->link_type), (unsigned long long)observed->received,
-			(unsigned long long)observed->dropped, (unsigned long long)observed->interface_dropped,
-			(unsigned long long)observed->times_removed);
-}
-
-static void
-reply_interfaces(struct query_context *query, bool json, struct text_buffer *text)
-{
-	struct reply_table table = {.as_json = json, .text = text, .json = text_json(text)};
-
-	if (!json)
-		text_add_format(text, "%-16s %6s %-8s %-14s %14s %10s %10s %6s\n", "INTERFACE", "INDEX", "STATE",
-				"LINK", "RECEIVED", "DROPPED", "IF-DROPPED", "REMOVED");
-	stats_visit_interfaces(query->workers, reply_add_interface, &table);
+	json_begin_object(&json, NULL);
+	json_add_string(&json, "interface", observed->interface->name);
+	json_add_unsigned(&json, "ifindex", observed->interface->ifindex);
+	json_add_string(&json, "state", states[observed->state]);
+	json_add_string(&json, "link_type", link_type != NULL ? link_type : "?");
+	json_add_unsigned(&json, "received", observed->received);
+	json_add_unsigned(&json, "dropped", observed->dropped);
+	json_add_unsigned(&json, "interface_dropped", observed->interface_dropped);
+	json_add_unsigned(&json, "lost", observed->times_removed);
+	json_end_line(&json);
 }
 
 /* --------------------------------------------------------------------------------------------------------- counters */
@@ -236,30 +130,22 @@ reply_interfaces(struct query_context *query, bool json, struct text_buffer *tex
 static void
 reply_add_counter(void *context, const char *group, const char *name, uint64_t value)
 {
-	struct reply_table *table = context;
-
 	char full[JSON_NAME_MAX + 1];
 
 	snprintf(full, sizeof full, "%s%s", group, name);
-	if (table->as_json)
-		json_add_unsigned(&table->json, full, value);
-	else
-		text_add_format(table->text, "%s%-*s %20llu\n", group, 40 - (int)strlen(group), name,
-				(unsigned long long)value);
+	json_add_unsigned(context, full, value);
 }
 
 static void
-reply_counters(struct query_context *query, bool json, struct text_buffer *text)
+reply_counters(struct query_context *query, struct text_buffer *text)
 {
-	struct reply_table table = {.as_json = json, .text = text, .json = text_json(text)};
+	struct json json = text_json(text);
 	struct stats_totals totals;
 
 	stats_collect(query->workers, &totals);
-	if (json)
-		json_begin_object(&table.json, NULL);
-	counters_visit(&totals, reply_add_counter, &table);
-	if (json)
-		json_end_line(&table.json);
+	json_begin_object(&json, NULL);
+	counters_visit(&totals, reply_add_counter, &json);
+	json_end_line(&json);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ debug */
@@ -271,136 +157,284 @@ reply_debug(const struct control_request *request, struct text_buffer *text)
 
 	if (request->set_debug)
 		log_debug_enable(request->debug_topics);
-	if (!request->json)
-		text_add_format(text, "%-10s %-5s %s\n", "TOPIC", "STATE", "MESSAGES");
 	for (unsigned i = 0; i < DEBUG_TOPIC_COUNT; i++) {
-		bool on = log_debug_is_on((enum debug_topic)i);
-
-		if (request->json) {
-			json_begin_object(&json, NULL);
-			json_add_string(&json, "topic", debug_topics[i].name);
-			json_add_bool(&json, "on", on);
-			json_end_line(&json);
-		} else {
-			text_add_format(text, "%-10s %-5s %s\n", debug_topics[i].name, on ? "on" : "off",
-					debug_topics[i].help);
-		}
+		json_begin_object(&json, NULL);
+		json_add_string(&json, "topic", debug_topics[i].name);
+		json_add_bool(&json, "on", log_debug_is_on((enum debug_topic)i));
+		json_add_string(&json, "messages", debug_topics[i].help);
+		json_end_line(&json);
 	}
 }
 
-/* ----------------------------------------------------------------------------------------------- ended connections */
+/* --------------------------------------------------------------------------------------------------------- formulas */
 
-bool
-control_reply_begin_closed(struct control_reply *reply, char *error, size_t size)
+/* Formulas in a part: each contains the path of the file six times and its definition, less than 30 KiB. */
+#define REPLY_FORMULAS 2u
+
+/* The name of a formula's site, as the note has it. */
+static void
+formula_site_name(const struct formula_status *status, char site[SLOTS_SITE_NAME_MAX + 1])
 {
-	struct query_context *query = reply->query;
-	const struct control_request *from = &reply->request;
-	struct closed_request request = {.last_ns = from->last_ns,
-					 .fields = from->fields,
-					 .expression = from->expression,
-					 .sort = from->sort,
-					 .limit = from->limit,
-					 .json = from->json,
-					 .notes = from->notes,
-					 .all_owners = reply->all_owners,
-					 .uid = reply->uid};
+	size_t at = 0;
 
-	if (query->closed == NULL)
-		snprintf(error, size,
-			 "netobsd keeps no connections that have ended: start it with --closed-connections=NUMBER");
-	else if (query->closed_replies == CLOSED_REPLIES_MAX)
-		snprintf(error, size, "%u other replies about ended connections are in progress", CLOSED_REPLIES_MAX);
-	else
-		reply->closed = closed_reply_new(query->closed, &request, error, size);
-	query->closed_replies += reply->closed != NULL;
-	return reply->closed != NULL;
+	if (!status->named) {
+		snprintf(site, SLOTS_SITE_NAME_MAX + 1, SLOTS_DEFAULT_PREFIX "%02u", status->slot + 1);
+		return;
+	}
+	for (const char *c = formula_name(status->formula); *c != '\0' && at + 2 <= SLOTS_SITE_NAME_MAX; c++) {
+		site[at++] = *c == '-' ? '_' : *c;
+		if (*c == '-')
+			site[at++] = '_';
+	}
+	site[at] = '\0';
+}
+
+/* Most bytes of a command: three paths and three names. */
+#define COMMAND_MAX (3 * 4096 + 512)
+
+/* Appends the command that attaches a tracer; "" if the path of the file does not allow one. */
+static void __attribute__((format(printf, 4, 5)))
+reply_add_command(struct json *json, const char *tracer, bool allowed, const char *format, ...)
+{
+	char command[COMMAND_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vsnprintf(command, sizeof command, format, arguments) >= (int)sizeof command || !allowed)
+		command[0] = '\0';
+	va_end(arguments);
+	json_add_string(json, tracer, command);
+}
+
+/* Whether a shell and a tracer take a path as it is: a command with another one would not attach, or run what is in
+ * it. */
+static bool
+reply_path_is_plain(const char *path)
+{
+	return path[strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+@-")] == '\0';
 }
 
 static void
-control_reply_write_closed(struct control_reply *reply, struct text_buffer *text)
+reply_add_commands(struct json *json, const struct formula_status *status, const char *path, const char *site)
 {
-	if (!reply->begun)
-		text_add_format(text, "ok\n");
-	reply->begun = true;
-	reply->done = !closed_reply_write(reply->closed, text);
+	bool plain = reply_path_is_plain(path);
+	char name[FORMULA_NAME_MAX + 1]; /* of the site, as DTrace has it */
+
+	if (status->named)
+		snprintf(name, sizeof name, "%s", formula_name(status->formula));
+	else
+		snprintf(name, sizeof name, "formula-%02u", status->slot + 1);
+	reply_add_command(json, "bpftrace", plain, "bpftrace -e 'usdt:%s:netobs:%s { @[probe] = count(); }'", path,
+			  site);
+	/* No wildcard: the events of other formulas and of netobsd's own probes can begin with the same name. */
+	reply_add_command(json, "perf", plain,
+			  "perf probe -q --del sdt_netobs:%2$s; perf buildid-cache --add %1$s && "
+			  "perf probe -x %1$s --add sdt_netobs:%2$s && perf record -a -e sdt_netobs:%2$s",
+			  path, site);
+	reply_add_command(json, "gdb", true, "gdb -p %ld -ex 'break -probe-stap netobs:%s' -ex continue",
+			  (long)getpid(), site);
+	reply_add_command(json, "SystemTap", plain,
+			  "stap -e 'probe process(\"%s\").provider(\"netobs\").mark(\"%s\") { println(pp()) }'", path,
+			  site);
+	reply_add_command(json, "DTrace", true, "dtrace -p %ld -n 'netobs$target:::%s { @[probename] = count(); }'",
+			  (long)getpid(), name);
 }
 
-void
-control_reply_end_closed(struct control_reply *reply)
+/* A string, or null. */
+static void
+reply_add_name(struct json *json, const char *name, const char *value)
 {
-	reply->query->closed_replies -= reply->closed != NULL;
-	closed_reply_free(reply->closed);
-	reply->closed = NULL;
+	if (value != NULL)
+		json_add_string(json, name, value);
+	else
+		json_add_null(json, name);
+}
+
+static void
+reply_add_formula(const struct formula_set *set, unsigned number, struct text_buffer *text)
+{
+	struct formula_status of = formula_set_status(set, number);
+	const struct formula_status *status = &of;
+	const char *path = formula_set_path(set);
+	char site[SLOTS_SITE_NAME_MAX + 1];
+	const bool has_slot = status->slot != FORMULA_NO_SLOT;
+	struct json json = text_json(text);
+
+	json_begin_object(&json, NULL);
+	json_add_string(&json, "formula", formula_name(status->formula));
+	json_add_string(&json, "definition", formula_text(status->formula));
+	json_add_string(&json, "origin", status->origin == FORMULA_OF_CONFIG ? "configuration" : "request");
+	json_add_string(&json, "per", formula_is_per_packet(status->formula) ? "packet" : "event");
+	json_add_bool(&json, "counted", formula_is_counted(status->formula));
+	json_add_bool(&json, "evaluated", status->active);
+	json_add_bool(&json, "printed", status->printed);
+	json_add_bool(&json, "traced", status->traced);
+	json_add_bool(&json, "streamed", status->fed);
+	json_add_bool(&json, "written", status->written);
+	json_add_unsigned(&json, "seen", status->seen);
+	json_add_unsigned(&json, "matched", status->matched);
+	json_add_unsigned(&json, "dropped", status->dropped);
+	reply_add_name(&json, "file", path);
+	if (has_slot) {
+		formula_site_name(status, site);
+		json_add_string(&json, "site", site);
+		json_add_unsigned(&json, "slot", status->slot + 1);
+	} else {
+		json_add_null(&json, "site");
+		json_add_null(&json, "slot");
+	}
+	json_begin_object(&json, "attach");
+	if (has_slot)
+		reply_add_commands(&json, status, path, site);
+	json_end_object(&json);
+	json_end_line(&json);
+}
+
+bool
+control_reply_select_formula(struct control_reply *reply, unsigned number)
+{
+	const struct formula_set *set = reply->query->formulas;
+
+	if (number >= formula_set_count(set))
+		return false;
+	workers_pause(reply->query->workers); /* the status contains counts */
+	snprintf(reply->formula, sizeof reply->formula, "%s", formula_name(formula_set_status(set, number).formula));
+	workers_resume(reply->query->workers);
+	return true;
+}
+
+static void
+reply_write_formulas(struct control_reply *reply, struct text_buffer *text)
+{
+	const struct query_context *query = reply->query;
+	unsigned first = reply->position, end = first + REPLY_FORMULAS;
+
+	if (!reply->begun) {
+		query->update_sites(query->context);
+		text_add_format(text, "ok\n");
+		reply->begun = true;
+	}
+	if (reply->formula[0] != '\0') {
+		first = formula_set_find(query->formulas, reply->formula);
+		end = first + 1;
+	}
+	workers_pause(query->workers);
+	for (unsigned i = first; i < end && i < formula_set_count(query->formulas); i++)
+		reply_add_formula(query->formulas, i, text);
+	workers_resume(query->workers);
+	reply->position = end;
+	reply->done = reply->formula[0] != '\0' || end >= formula_set_count(query->formulas);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ sites */
+
+static const char *
+reply_formula_of_slot(const struct formula_set *set, unsigned slot)
+{
+	for (unsigned i = 0; i < formula_set_count(set); i++) {
+		struct formula_status status = formula_set_status(set, i);
+
+		if (status.slot == slot)
+			return formula_name(status.formula);
+	}
+	return NULL;
+}
+
+/* The file of the sites in a line of its own, then the slots. */
+static void
+reply_sites(const struct query_context *query, struct text_buffer *text)
+{
+	struct json json = text_json(text);
+	char own[SLOTS_SITE_NAME_MAX + 1];
+	const char *name;
+	bool traced;
+
+	query->update_sites(query->context);
+	json_begin_object(&json, NULL);
+	reply_add_name(&json, "file", formula_set_path(query->formulas));
+	json_end_line(&json);
+	workers_pause(query->workers);
+	for (unsigned i = 0; query->describe_site(query->context, i, &name, &traced); i++) {
+		snprintf(own, sizeof own, "formula-%02u", i + 1);
+		json_begin_object(&json, NULL);
+		json_add_unsigned(&json, "slot", i + 1);
+		reply_add_name(&json, "formula", reply_formula_of_slot(query->formulas, i));
+		json_add_string(&json, "name", *name != '\0' ? name : own);
+		json_add_bool(&json, "traced", traced);
+		json_end_line(&json);
+	}
+	workers_resume(query->workers);
 }
 
 /* --------------------------------------------------------------------------------------------------------- dispatch */
 
 static void
-reply_reload(struct query_context *query, bool as_json, struct text_buffer *text)
+reply_reload(struct query_context *query, struct text_buffer *text)
 {
 	struct json json = text_json(text);
 	char error[256] = "";
 
-	if (query->reload(query->context, error, sizeof error)) {
-		text_add_format(text, as_json ? "ok\n" : "ok\nconfiguration reloaded\n");
-		if (as_json) {
-			json_begin_object(&json, NULL);
-			json_add_bool(&json, "reloaded", true);
-			json_end_line(&json);
-		}
+	if (!query->reload(query->context, error, sizeof error)) {
+		control_reply_fail(error, text);
 		return;
 	}
+	text_add_format(text, "ok\n");
+	json_begin_object(&json, NULL);
+	json_add_bool(&json, "reloaded", true);
+	json_end_line(&json);
+}
+
+/* Replies of one part. */
+static void
+reply_write_single(struct control_reply *reply, struct text_buffer *text)
+{
+	struct query_context *query = reply->query;
+
+	reply->done = true;
+	if (reply->request.command != REQUEST_RELOAD)
+		text_add_format(text, "ok\n");
+	switch (reply->request.command) {
+	case REQUEST_RELOAD:
+		reply_reload(query, text);
+		break;
+	case REQUEST_STATUS:
+		reply_status(query, text);
+		break;
+	case REQUEST_PROBES:
+		reply_probes(query, text);
+		break;
+	case REQUEST_INTERFACES:
+		stats_visit_interfaces(query->workers, reply_add_interface, text);
+		break;
+	case REQUEST_DEBUG:
+		reply_debug(&reply->request, text);
+		break;
+	case REQUEST_SITES:
+		reply_sites(query, text);
+		break;
+	case REQUEST_COUNTERS:
+		reply_counters(query, text);
+		break;
+	default: /* undefine */
+		break;
+	}
+}
+
+void
+control_reply_fail(const char *error, struct text_buffer *text)
+{
 	text_add_format(text, "error ");
 	text_add_escaped(text, error); /* contains names of files */
 	text_add_format(text, "\n");
 }
 
-static void
-reply_write_single(struct control_reply *reply, struct text_buffer *text)
-{
-	struct query_context *query = reply->query;
-	bool json = reply->request.json;
-
-	reply->done = true;
-	if (reply->request.command == REQUEST_RELOAD) {
-		reply_reload(query, json, text);
-		return;
-	}
-	text_add_format(text, "ok\n");
-	switch (reply->request.command) {
-	case REQUEST_STATUS:
-		(json ? reply_status_json : reply_status_text)(query, text);
-		break;
-	case REQUEST_PROBES:
-		reply_probes(query, json, text);
-		break;
-	case REQUEST_INTERFACES:
-		reply_interfaces(query, json, text);
-		break;
-	case REQUEST_UNDEFINE:
-		break;
-	case REQUEST_DEBUG:
-		reply_debug(&reply->request, text);
-		break;
-	default:
-		reply_counters(query, json, text);
-		break;
-	}
-	if (text->truncated && !json)
-		text_add_format(text, "...\n");
-}
-
 void
 control_reply_write(struct control_reply *reply, struct text_buffer *text)
 {
-	if (reply->request.command == REQUEST_CONNECTIONS || reply->request.command == REQUEST_CONNECTION)
-		control_reply_write_flows(reply, text);
+	if (reply->request.command == REQUEST_CONNECTIONS)
+		control_reply_write_connections(reply, text);
 	else if (reply->request.command == REQUEST_FORMULAS || reply->request.command == REQUEST_DEFINE)
-		control_reply_write_formulas(reply, text);
-	else if (reply->request.command == REQUEST_SITES)
-		control_reply_write_sites(reply, text);
-	else if (reply->request.command == REQUEST_CLOSED)
-		control_reply_write_closed(reply, text);
+		reply_write_formulas(reply, text);
 	else if (reply->request.command == REQUEST_WRITE)
 		control_reply_write_frames(reply, text);
 	else

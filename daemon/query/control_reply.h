@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/text_buffer.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "daemon/query/control_request.h"
 #include "daemon/query/query_context.h"
 #include "flow/flow.h"
@@ -23,9 +24,8 @@ enum reply_owner_pass {
 /* Most bytes in a part. */
 #define CONTROL_REPLY_PART_MAX (64u * 1024)
 
-struct closed_reply;
+struct connections_reply;
 struct frames_reply;
-struct record_filter;
 
 struct control_reply {
 	struct query_context *query; /* borrowed */
@@ -45,29 +45,27 @@ struct control_reply {
 	uint8_t owner_pass;   /* REQUEST_CONNECTIONS: enum reply_owner_pass */
 	bool owners_pending;  /* REQUEST_CONNECTIONS: some were not known when they were looked up */
 	uint32_t owner_ends;  /* REQUEST_CONNECTIONS: ends that were looked up */
-	bool owners_hidden;   /* REQUEST_CONNECTIONS, table: netobsd may not examine the process of an end in it */
+	bool owners;	      /* REQUEST_CONNECTIONS: the reply needs them */
 
-	struct record_filter *expression; /* REQUEST_CONNECTIONS: selects connections; NULL: all */
-	struct frames_reply *frames;	  /* REQUEST_WRITE */
-	struct closed_reply *closed;	  /* REQUEST_CLOSED */
+	struct frames_reply *frames;	       /* REQUEST_WRITE */
+	struct connections_reply *connections; /* REQUEST_CONNECTIONS */
 };
 
 /* Appends the next part to `text`, which has space for at least CONTROL_REPLY_PART_MAX bytes; sets `done` with the last
  * one.  A part may be empty, because only a bounded number of connections is examined for each. */
 void control_reply_write(struct control_reply *reply, struct text_buffer *text);
 
-/* Produces the parts of a reply about connections (control_reply_flows.c). */
-void control_reply_write_flows(struct control_reply *reply, struct text_buffer *text);
+/* control_reply_connections.c: rows of connections, open or ended.  Begin it while the request is in memory; false with
+ * `error`. */
+bool control_reply_begin_connections(struct control_reply *reply, char *error, size_t size);
+void control_reply_write_connections(struct control_reply *reply, struct text_buffer *text);
+void control_reply_end_connections(struct control_reply *reply);
 
-/* Produces the parts of a reply about formulas, or the reply about their probe sites (control_reply_formulas.c). */
-void control_reply_write_formulas(struct control_reply *reply, struct text_buffer *text);
+/* The reply to a request that is not carried out. */
+void control_reply_fail(const char *error, struct text_buffer *text);
+
 /* Selects the formula to describe by its number; false if there is none. */
 bool control_reply_select_formula(struct control_reply *reply, unsigned number);
-void control_reply_write_sites(struct control_reply *reply, struct text_buffer *text);
-
-/* Connections that have ended.  Begin the reply while the request is in memory; false with `error`. */
-bool control_reply_begin_closed(struct control_reply *reply, char *error, size_t size);
-void control_reply_end_closed(struct control_reply *reply);
 
 /* control_reply_frames.c: a capture from the flight memory.  Begin it while the request is in memory; false with
  * `error`. */
@@ -95,20 +93,12 @@ void reply_next_owner_pass(struct control_reply *reply);
 int32_t reply_owner_pid(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 			unsigned endpoint);
 
-/* The owner of an end in `*owner`; false if its process is unknown, or one that the client may not see. */
-bool reply_find_known_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-			    unsigned endpoint, struct owner *owner);
+/* Bytes of the word for how an end is owned, or why its process is unknown: "process", "listener", "private". */
+#define REPLY_OWNER_WORD_SIZE 16
 
-/* Appends the keys pid, comm, uid and owner, each with a comma in front. */
-void reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-			  unsigned endpoint, struct json *json);
-
-/* Appends the process, or why it is unknown: a line with its end. */
-void reply_add_owner_line(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-			  unsigned endpoint, struct text_buffer *text);
-
-/* Appends "PID/COMMAND", "-" if unknown, for a table, and notes whether it is hidden. */
-void reply_add_owner_column(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-			    unsigned endpoint, struct text_buffer *text);
+/* The owner of an end in `*owner`, and the word for it; false if its process is unknown, or one that the client may not
+ * see. */
+bool reply_find_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		      unsigned endpoint, struct owner *owner, char word[REPLY_OWNER_WORD_SIZE]);
 
 #endif

@@ -193,8 +193,8 @@ control_reply_begin_frames(struct control_reply *reply, char *error, size_t size
 	}
 	reply->frames->format = request->format;
 	reply->frames->owners_sought = request->cid == 0 || request->format != CAPTURE_PCAPNG;
-	if (request->programs != NULL) {
-		reply->frames->programs = frame_programs_new(request->programs, error, size);
+	if (request->operand != NULL) {
+		reply->frames->programs = frame_programs_new(request->operand, error, size);
 		if (reply->frames->programs == NULL)
 			return false;
 	}
@@ -497,7 +497,7 @@ frames_end_capture(struct frames_reply *frames)
 		frames_fail(frames, "the end of the capture cannot be written");
 }
 
-/* Fetches the next frame of every source that has none.  False if a source has to let its worker run. */
+/* Fetches the next frame of every source that has no frame ready.  False if a source has to let its worker run. */
 static bool
 frames_fetch(struct frames_reply *frames)
 {

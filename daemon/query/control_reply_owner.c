@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "owner/owner_lookup.h"
 #include "daemon/query/control_reply.h"
-#include "daemon/stats/flow_names.h"
 
 /* Longest wait for the owners of a connection, or of all connections of a list. */
 #define OWNER_WAIT_NS NANOSECONDS
@@ -31,22 +30,13 @@ enum reply_owner_status {
 	REPLY_OWNER_NO_PROCESS,
 };
 
-static const struct {
-	const char *word; /* in JSON */
-	const char *text; /* behind the process, or behind "unknown: " */
-} reply_owner_statuses[] = {
-    [REPLY_OWNER_PROCESS] = {"process", ""},
-    [REPLY_OWNER_LISTENER] = {"listener", ", listens; no process has accepted the connection yet"},
-    [REPLY_OWNER_CLOSED] = {"closed", ", has closed the socket"},
-    [REPLY_OWNER_CAPTURE] = {"capture", "a capture file contains no processes"},
-    [REPLY_OWNER_REMOTE] = {"remote", "not an end of this host"},
-    [REPLY_OWNER_OFF] = {"off", "netobsd does not look up processes (its log has the reason, or --no-owners)"},
-    [REPLY_OWNER_SCTP] = {"sctp", "processes of SCTP associations are not looked up"},
-    [REPLY_OWNER_PENDING] = {"pending", "not found in time"},
-    [REPLY_OWNER_PRIVATE] = {"private", "the socket belongs to another user"},
-    [REPLY_OWNER_HIDDEN] = {"hidden", "netobsd may not examine processes of other users; --all-owners permits it"},
-    [REPLY_OWNER_NO_SOCKET] = {"no-socket", "the socket is closed, or in another network namespace"},
-    [REPLY_OWNER_NO_PROCESS] = {"no-process", "no process was found that holds the socket"},
+static const char *const reply_owner_words[] = {
+    [REPLY_OWNER_PROCESS] = "process",	   [REPLY_OWNER_LISTENER] = "listener",
+    [REPLY_OWNER_CLOSED] = "closed",	   [REPLY_OWNER_CAPTURE] = "capture",
+    [REPLY_OWNER_REMOTE] = "remote",	   [REPLY_OWNER_OFF] = "off",
+    [REPLY_OWNER_SCTP] = "sctp",	   [REPLY_OWNER_PENDING] = "pending",
+    [REPLY_OWNER_PRIVATE] = "private",	   [REPLY_OWNER_HIDDEN] = "hidden",
+    [REPLY_OWNER_NO_SOCKET] = "no-socket", [REPLY_OWNER_NO_PROCESS] = "no-process",
 };
 
 static struct owner_lookup *
@@ -114,8 +104,7 @@ reply_find_owners(struct control_reply *reply, const struct flow_table *table, c
 static bool
 reply_lists_owner(const struct control_reply *reply, const struct flow *flow, unsigned endpoint)
 {
-	return (reply->request.owners == OWNERS_BOTH || endpoint == flow_reported_endpoint(flow)) &&
-	       reply_is_owner_sought(reply, flow, endpoint) && !reply_end_is_closed(flow, endpoint);
+	return reply_is_owner_sought(reply, flow, endpoint) && !reply_end_is_closed(flow, endpoint);
 }
 
 static void
@@ -219,53 +208,11 @@ reply_owner_pid(const struct control_reply *reply, const struct flow_table *tabl
 }
 
 bool
-reply_find_known_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-		       unsigned endpoint, struct owner *owner)
+reply_find_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
+		 unsigned endpoint, struct owner *owner, char word[REPLY_OWNER_WORD_SIZE])
 {
-	return reply_read_owner(reply, table, flow, endpoint, owner) < REPLY_OWNER_UNKNOWN;
-}
+	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, owner);
 
-void
-reply_add_owner_json(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-		     unsigned endpoint, struct json *json)
-{
-	struct owner owner;
-	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, &owner);
-	bool known = status < REPLY_OWNER_UNKNOWN;
-
-	json_add_signed(json, "pid", known ? owner.pid : -1);
-	json_add_string(json, "comm", known ? owner.comm : "");
-	json_add_string(json, "owner", reply_owner_statuses[status].word);
-}
-
-void
-reply_add_owner_line(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-		     unsigned endpoint, struct text_buffer *text)
-{
-	struct owner owner;
-	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, &owner);
-
-	if (status < REPLY_OWNER_UNKNOWN) {
-		text_add_format(text, "%d (", (int)owner.pid);
-		text_add_escaped(text, owner.comm);
-		text_add_format(text, ")%s\n", reply_owner_statuses[status].text);
-	} else {
-		text_add_format(text, "unknown: %s\n", reply_owner_statuses[status].text);
-	}
-}
-
-void
-reply_add_owner_column(struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
-		       unsigned endpoint, struct text_buffer *text)
-{
-	struct owner owner;
-	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, &owner);
-
-	reply->owners_hidden |= status == REPLY_OWNER_HIDDEN;
-	if (status < REPLY_OWNER_UNKNOWN) {
-		text_add_format(text, "%d/", (int)owner.pid);
-		text_add_escaped(text, owner.comm);
-	} else {
-		text_add_format(text, "-");
-	}
+	snprintf(word, REPLY_OWNER_WORD_SIZE, "%s", reply_owner_words[status]);
+	return status < REPLY_OWNER_UNKNOWN;
 }

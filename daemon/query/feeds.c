@@ -11,8 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "daemon/query/client_descriptors.h"
+#include "daemon/query/server.h"
 #include "probes/feed/feed.h"
 #include "probes/manifest.h"
 #include "probes/nearest.h"
@@ -118,7 +117,7 @@ feed_client_on_wakeup(struct feed_client *client)
 		feed_client_close(client);
 }
 
-/* What a client sends behind its request is ignored. */
+/* What a client sends after its request is ignored. */
 static void
 feed_client_on_input(void *context)
 {
@@ -238,9 +237,9 @@ feeds_enable(struct feeds *feeds, struct feed *feed, bool privileged)
 struct feed *
 feeds_begin(struct feeds *feeds, const struct control_request *request, bool privileged, char *error, size_t size)
 {
-	struct feed_choice choice = {.names = *request->names != '\0' ? request->names : DEFAULT_PROBE,
+	struct feed_choice choice = {.names = request->operand != NULL ? request->operand : DEFAULT_PROBE,
 				     .fields = request->fields,
-				     .json = request->json};
+				     .text = request->text};
 	struct feed *feed;
 	bool known;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Feeds on the control socket.  The reply to the request "stream" is a feed: behind the line "ok" it has a line for
+ * Feeds on the control socket.  The reply to the request "stream" is a feed: after the line "ok" it has a line for
  * each firing that the client has chosen, until the client closes the connection.  When netobsd ends, an empty line
  * ends the feed.  A client that does not read loses lines (probes/feed/feed.h) and delays nothing else.
  */

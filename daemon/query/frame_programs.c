@@ -71,7 +71,7 @@ insn_check_operand(const struct bpf_insn *insn)
 	}
 }
 
-/* Jumps lead forward and stay in the program, of which `left` instructions are behind this one. */
+/* Jumps lead forward and stay in the program, of which `left` instructions follow this one. */
 static const char *
 insn_check_jump(const struct bpf_insn *insn, unsigned left)
 {
@@ -152,7 +152,7 @@ frame_program_check(const struct bpf_insn *program, unsigned count, unsigned *at
 
 /* --------------------------------------------------------------------------------------------------------- the text */
 
-/* Parses a decimal number and the character behind it, and moves `*text` behind both.  '\0' is not passed. */
+/* Parses a decimal number and the character after it, and moves `*text` past both.  '\0' is not passed. */
 static bool
 program_parse_number(const char **text, uint64_t most, const char *ends, uint64_t *number)
 {
@@ -185,7 +185,7 @@ program_parse_insn(const char **text, struct bpf_insn *insn)
 	return true;
 }
 
-/* Parses a program and moves `*text` behind it.  False with `error`. */
+/* Parses a program and moves `*text` past it.  False with `error`. */
 static bool
 program_parse(struct frame_program *program, const char **text, char *error, size_t size)
 {

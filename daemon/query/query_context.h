@@ -30,8 +30,7 @@ struct query_context {
 	bool (*describe_site)(void *context, unsigned slot, const char **name, bool *traced);
 	void *context;
 	unsigned captures; /* replies to "write" in progress */
-	struct record_ring *closed; /* records of connections that have ended; NULL if none are kept */
-	unsigned closed_replies;    /* replies to "closed" in progress */
+	struct record_ring *closed; /* records of connections that have ended; NULL if no records are kept */
 };
 
 #endif

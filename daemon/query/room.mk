@@ -2,18 +2,11 @@
 # control socket
 
 libdaemon_a_SOURCES += \
-	%D%/client_descriptors.c \
-	%D%/client_descriptors.h \
-	%D%/connection_fields.c \
-	%D%/connection_fields.h \
-	%D%/connection_filter.c \
-	%D%/connection_filter.h \
 	%D%/control.c \
 	%D%/control.h \
 	%D%/control_reply.c \
 	%D%/control_reply.h \
-	%D%/control_reply_flows.c \
-	%D%/control_reply_formulas.c \
+	%D%/control_reply_connections.c \
 	%D%/control_reply_frames.c \
 	%D%/control_reply_owner.c \
 	%D%/control_request.c \

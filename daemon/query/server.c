@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,10 +14,9 @@
 #include "base/clock.h"
 #include "base/high_sockets.h"
 #include "base/log.h"
-#include "base/log_debug.h"
-#include "daemon/query/client_descriptors.h"
 #include "engine/engine.h"
 #include "flow/flow.h"
+#include "probes/feed/feed.h"
 
 /* Timeouts: for a complete request, for each part of the reply to be accepted, and for the client to close. */
 #define REQUEST_TIMEOUT_NS (5 * NANOSECONDS)
@@ -37,6 +38,54 @@
 #define PRIVILEGED_PLACES SERVER_CLIENTS_MAX
 #define REFUSED_PLACES	  (PRIVILEGED_PLACES + SERVER_PRIVILEGED_MAX)
 #define PLACES		  (REFUSED_PLACES + SERVER_REFUSED_MAX)
+
+_Static_assert(CLIENT_DESCRIPTORS_PRIVILEGED == SERVER_PRIVILEGED_MAX + 2 * SERVER_REFUSED_MAX,
+	       "clients that are refused leave the privileged ones their places");
+
+/* Of clients that are not privileged, those of the metrics among them, however few descriptors there are. */
+#define OTHERS_LEAST 4u
+
+static unsigned limit = UINT_MAX;
+static unsigned count;
+
+unsigned
+client_descriptors_wanted(const struct config *config)
+{
+	unsigned wanted = 0;
+
+	if (config->control_path != NULL)
+		wanted += SERVER_DESCRIPTORS_MAX + FEEDS_MAX;
+	if (config->metrics_address != NULL)
+		wanted += SERVER_DESCRIPTORS_MAX;
+	return wanted;
+}
+
+void
+client_descriptors_limit(unsigned most)
+{
+	unsigned least = CLIENT_DESCRIPTORS_PRIVILEGED + OTHERS_LEAST;
+
+	limit = most > least ? most : least;
+}
+
+void
+client_descriptors_add(void)
+{
+	count++;
+}
+
+bool
+client_descriptors_exceed(bool privileged)
+{
+	return count > limit - (privileged ? 0 : CLIENT_DESCRIPTORS_PRIVILEGED);
+}
+
+void
+client_descriptors_close(int fd)
+{
+	close(fd);
+	count--;
+}
 
 /* In the order in which clients are closed for others. */
 enum client_stage {

@@ -6,7 +6,7 @@
  * and slow clients are disconnected.  Clients cannot keep others out: while all places are taken and another client
  * waits, one that is silent or does not read its reply is disconnected after a tenth of a second.  Root and the user of
  * netobsd are privileged where a client is known: they have places of their own, and if these are taken the place of
- * any other client, and the last descriptors are theirs (client_descriptors.h).  When too many clients wait, or
+ * any other client, and the last descriptors are theirs.  When too many clients wait, or
  * descriptors run out, a client is told so.
  */
 #ifndef NETOBS_DAEMON_QUERY_SERVER_H
@@ -17,7 +17,8 @@
 #include <sys/types.h>
 
 #include "base/loop.h"
-#include "base/text_buffer.h"
+#include "base/text.h"
+#include "config/config.h"
 #include "daemon/query/unix_socket.h"
 
 /* Most bytes of a request: the longest has the filter of a capture. */
@@ -55,12 +56,12 @@ enum server_next {
 #define SERVER_LATER_NS 5000000u
 
 struct server_ops {
-	const char *name; /* name for messages, such as "control" */
+	const char *name;   /* name for messages, such as "control" */
 	size_t request_max; /* most bytes of a request, up to SERVER_REQUEST_MAX */
 	/* Length of a complete request at the start of `length` bytes, 0 if it is incomplete. */
 	size_t (*request_length)(const char *bytes, size_t length);
 	/* Handles a complete request of `length` bytes, which may be modified, from user `uid`.  `job`, initially
-	 * zero, keeps what is needed for the reply.  Bytes behind the request are ignored. */
+	 * zero, keeps what is needed for the reply.  Bytes after the request are ignored. */
 	void (*handle_request)(void *context, void *job, char *request, size_t length, uid_t uid);
 	/* Appends the next part of the reply, which may be empty. */
 	enum server_next (*write_reply)(void *context, void *job, struct text_buffer *text);
@@ -81,5 +82,28 @@ struct server;
 struct server *server_new(const struct server_ops *ops, void *context, struct loop *loop, int fd,
 			  const struct unix_socket_access *access);
 void server_free(struct server *server);
+
+/* The descriptors of the clients of the process: those of the control socket, of the metrics and of streams.  They have
+ * a limit, so that clients leave enough for capture, and other users leave some for privileged clients.  For the main
+ * thread only. */
+
+/* The last descriptors, which only privileged clients may have: their places of one server, and the clients of two
+ * servers that are just told that they are not served. */
+#define CLIENT_DESCRIPTORS_PRIVILEGED 12u
+
+/* Most descriptors that the clients of this configuration can have. */
+unsigned client_descriptors_wanted(const struct config *config);
+
+/* Sets the limit, at least CLIENT_DESCRIPTORS_PRIVILEGED; there is no limit before. */
+void client_descriptors_limit(unsigned most);
+
+/* Counts the descriptor of a client. */
+void client_descriptors_add(void);
+
+/* Whether there are more than a client may add to. */
+bool client_descriptors_exceed(bool privileged);
+
+/* Closes the descriptor of a client. */
+void client_descriptors_close(int fd);
 
 #endif

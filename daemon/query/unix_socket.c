@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/trusted_path.h"
-#include "base/unit_clause.h"
+#include "base/path.h"
 
 #define BACKLOG	   64
 #define GROUPS_MAX 128

@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 #include "probes/print/writer.h"
 #include "records/record_columns.h"
-#include "records/record_fields.h"
+#include "records/record_filter.h"
 #include "records/record_json.h"
 #include "records/record_sort.h"
 
@@ -73,9 +73,9 @@ record_output_prepare_lines(struct record_output *output)
 			return false;
 	}
 	if (record_output_format(config) == PRINT_JSON)
-		output->json = record_json_new(chosen);
+		output->json = record_json_new(chosen, false);
 	else
-		output->table = record_columns_new(chosen);
+		output->table = record_columns_new(chosen, false);
 	return output->json != NULL || output->table != NULL;
 }
 
@@ -229,14 +229,14 @@ record_output_put_titles(struct record_output *output)
 }
 
 static void
-record_output_put_line(struct record_output *output, const struct connrec *record)
+record_output_put_line(struct record_output *output, const struct connrow *row)
 {
 	char *at = writer_reserve(&output->out, RECORD_LINE_MAX);
 
 	if (output->json != NULL)
-		at = record_json_put_line(output->json, record, at);
+		at = record_json_put_line(output->json, row, at);
 	else
-		at = record_columns_put_line(output->table, record, at);
+		at = record_columns_put_line(output->table, row, at);
 	writer_commit(&output->out, at);
 }
 
@@ -244,18 +244,20 @@ void
 record_output_take(void *context, const struct connrec *record)
 {
 	struct record_output *output = context;
+	struct connrow row = {.record = *record};
 
-	if (output->filter != NULL && !record_filter_selects(output->filter, record))
+	connrow_set_ended(&row);
+	if (output->filter != NULL && !record_filter_selects(output->filter, &row))
 		return;
 	pthread_mutex_lock(&output->mutex);
 	record_tally_add(&output->tally, record);
 	if (output->sort != NULL) {
 		if (output->table != NULL)
-			record_columns_measure(output->table, record);
-		(void)record_sort_add(output->sort, record);
+			record_columns_measure(output->table, &row);
+		(void)record_sort_add(output->sort, &row);
 	} else if (record_output_open_writer(output)) {
 		record_output_put_titles(output);
-		record_output_put_line(output, record);
+		record_output_put_line(output, &row);
 		output->unwritten++;
 	}
 	pthread_mutex_unlock(&output->mutex);
@@ -302,13 +304,13 @@ record_output_dropped(const struct record_output *output)
 static int
 record_output_write_sorted(struct record_output *output)
 {
-	const struct connrec *record;
+	const struct connrow *row;
 
 	if (record_sort_error(output->sort) != 0)
 		return 0; /* nothing is written of a result that is not complete */
 	record_output_put_titles(output);
-	while (writer_error(&output->out) == 0 && (record = record_sort_next(output->sort)) != NULL)
-		record_output_put_line(output, record);
+	while (writer_error(&output->out) == 0 && (row = record_sort_next(output->sort)) != NULL)
+		record_output_put_line(output, row);
 	writer_flush(&output->out);
 	return writer_error(&output->out);
 }

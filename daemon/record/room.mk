@@ -2,7 +2,5 @@
 # --records: the lines of a run and where they go
 
 libdaemon_a_SOURCES += \
-	%D%/closed_reply.c \
-	%D%/closed_reply.h \
 	%D%/record_output.c \
 	%D%/record_output.h

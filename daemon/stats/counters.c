@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/stats/counters.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "base/output.h"
 #include "flow/sctp/sctp.h"
 #include "flow/tcp/tcp.h"
+#include "formulas/formula_set.h"
 #include "probes/manifest.h"
+#include "probes/site/site_select.h"
 
 /* ---------------------------------------------------------------------------------------- names of array elements */
 
@@ -90,7 +97,7 @@ const struct counter_row counters_table[] = {
 	 .help = "IP and ARP packets observed, including packets inside tunnels."},
 	{.group = "", .name = "truncated", FIELD(observed.truncated), .metric = "truncated_packets_total",
 	 .help = "Packets truncated by the snapshot length.",
-	 .advice = "Arguments that lie behind the end are unknown, and streams have gaps: increase --snapshot-length."},
+	 .advice = "Arguments that lie beyond the end are unknown, and streams have gaps: increase --snapshot-length."},
 	{.group = "tunnel.", .name = "closed-packets", FIELD(observed.closed_tunnels), IF_USED(observed.closed_tunnels),
 	 .metric = "closed_tunnel_packets_total",
 	 .help = "Packets of tunnels that are not unpacked: of all kinds with --no-inner, and ESP, IPComp, L2TP, GRE "
@@ -183,7 +190,7 @@ const struct counter_row counters_table[] = {
 	 .help = "Bytes of these frames that it has kept."},
 	{.group = "flight.", .name = "left-out", FIELD(flight.left_out), OF_FLIGHT,
 	 .metric = "flight_left_out_frames_total",
-	 .help = "Frames that the flight memory did not keep, because their connection is behind --flight-bytes.",
+	 .help = "Frames that the flight memory did not keep, because their connection is beyond --flight-bytes.",
 	 .advice = "These frames are not in the captures that netobsctl writes: increase --flight-bytes if they are "
 		   "missed."},
 	{.group = "flight.", .name = "cut", FIELD(flight.cut), OF_FLIGHT, .metric = "flight_cut_frames_total",
@@ -203,7 +210,7 @@ const struct counter_row counters_table[] = {
 	{.group = "flight.", .name = "span-us", FIELD(flight_span_us), OF_FLIGHT,
 	 .metric = "flight_span_microseconds", .type = COUNTER_GAUGE,
 	 .help = "Packet time from the oldest frame of the flight memory to the latest one, microseconds; with "
-		 "several workers, from when on none of them has overwritten a frame.",
+		 "several workers, from when on no worker has overwritten a frame.",
 	 .advice = "If it is too short: increase --flight-memory, or use --flight-bytes or --flight-snap."},
 	{.group = "closed.", .name = "now", FIELD(closed.now), OF_CLOSED, .metric = "closed_connections",
 	 .type = COUNTER_GAUGE, .help = "Records of connections that have ended, which are kept now."},
@@ -471,7 +478,7 @@ const struct counter_row counters_table[] = {
 	{.group = "owner.", .name = "requests", FIELD(owners.requests), IF_USED(owners.requests),
 	 EXPORTED(WITH_OWNERS),
 	 .metric = "owner_requests_total",
-	 .help = "Lookups of the process behind an endpoint that were requested."},
+	 .help = "Requested lookups of the process that owns an endpoint."},
 	{.group = "owner.", .name = "dropped", FIELD(owners.dropped), OF_OWNERS,
 	 .metric = "owner_dropped_requests_total",
 	 .help = "Requested lookups dropped because the queue was full; they are repeated when the process is needed.",
@@ -481,7 +488,7 @@ const struct counter_row counters_table[] = {
 	 .help = "Requested lookups processed, whether or not a process was found."},
 	{.group = "owner.", .name = "processes", FIELD(owners.processes), OF_OWNERS,
 	 .metric = "owner_results_total", .label = "result", .label_value = "process",
-	 .metric_help = "Results of looking for the process behind an endpoint, by result.",
+	 .metric_help = "Results of looking for the process that owns an endpoint, by result.",
 	 .help = "Lookups that found a process."},
 	{.group = "owner.", .name = "no-socket", FIELD(owners.no_socket), OF_OWNERS,
 	 .metric = "owner_results_total", .label = "result",
@@ -631,4 +638,78 @@ counters_visit(const struct stats_totals *totals, counter_visitor *visit, void *
 				visit(context, row->group, counter_row_name(row, index),
 				      counter_row_value(row, index, totals));
 	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ the summary */
+
+/* Longest wait at the end of a run for the reader of standard error. */
+#define SUMMARY_WAIT_MS 200
+
+static void
+summary_write_line(void *to, const char *group, const char *name, uint64_t value)
+{
+	fprintf(to, "%s%s %llu\n", group, name, (unsigned long long)value);
+}
+
+static void
+summary_write_formulas(void *to, struct workers *workers)
+{
+	workers_pause(workers);
+	for (unsigned i = 0; workers->formulas != NULL && i < formula_set_count(workers->formulas); i++) {
+		struct formula_status status = formula_set_status(workers->formulas, i);
+
+		fprintf(to, "formula.%s.seen %llu\nformula.%s.matched %llu\n", formula_name(status.formula),
+			(unsigned long long)status.seen, formula_name(status.formula),
+			(unsigned long long)status.matched);
+	}
+	workers_resume(workers);
+}
+
+/* The counters as text, to be freed; NULL, with a message logged, if out of memory. */
+static char *
+summary_make_text(struct workers *workers, size_t *size)
+{
+	struct stats_totals totals;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, size);
+
+	if (to != NULL) {
+		stats_collect(workers, &totals);
+		counters_visit(&totals, summary_write_line, to);
+		summary_write_formulas(to, workers);
+		fprintf(to, "probe-site %s\n", site_kind_name(site_selected()));
+	}
+	if (to != NULL && fclose(to) == 0)
+		return text;
+	free(text);
+	log_warning("out of memory");
+	return NULL;
+}
+
+bool
+summary_write(struct workers *workers)
+{
+	size_t size = 0, written = 0;
+	char *text = summary_make_text(workers, &size);
+	bool good;
+
+	if (text == NULL)
+		return false;
+	progress_erase();
+	errno = 0;
+	written = output_write_within(output_fd(OUTPUT_STDERR), text, size, SUMMARY_WAIT_MS);
+	good = written == size || errno == EPIPE;
+	free(text);
+	return good;
+}
+
+void
+summary_write_now(struct workers *workers)
+{
+	size_t size = 0;
+	char *text = summary_make_text(workers, &size);
+
+	if (text != NULL)
+		log_write_lines(text);
+	free(text);
 }

@@ -90,4 +90,14 @@ typedef void counter_visitor(void *context, const char *group, const char *name,
 /* Calls `visit` for every counter that the summary contains. */
 void counters_visit(const struct stats_totals *totals, counter_visitor *visit, void *context);
 
+/* The summary: all counters, one "name value" a line.  The meaning of a name never changes. */
+
+/* Updates the counters of all workers and writes their sums to standard error, and waits a moment for its reader.
+ * Anomalies and probes that never occurred are omitted.  False if they are not written, except to a pipe that has no
+ * reader. */
+bool summary_write(struct workers *workers);
+
+/* As summary_write(), without waiting: lines that standard error does not take are dropped, like those of the log. */
+void summary_write_now(struct workers *workers);
+
 #endif

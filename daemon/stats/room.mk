@@ -6,11 +6,5 @@ libdaemon_a_SOURCES += \
 	%D%/build_id.h \
 	%D%/counters.c \
 	%D%/counters.h \
-	%D%/flow_names.c \
-	%D%/flow_names.h \
-	%D%/state_counter.c \
-	%D%/state_counter.h \
 	%D%/stats.c \
-	%D%/stats.h \
-	%D%/summary.c \
-	%D%/summary.h
+	%D%/stats.h

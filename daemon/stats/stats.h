@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 #include "capture/input.h"
-#include "observe/workers.h"
 #include "config/config.h"
-#include "daemon/stats/state_counter.h"
 #include "flight/ring.h"
+#include "flow/flow.h"
 #include "flow/record/flow_record.h"
 #include "flow/stream/app_flow.h"
 #include "flow/stream/stream.h"
 #include "observe/batch_times.h"
 #include "observe/observer.h"
+#include "observe/workers.h"
 #include "owner/owner_lookup.h"
 #include "probes/feed/feed.h"
 #include "probes/probe_ids.h"
@@ -50,17 +50,35 @@ void stats_open_memory(void);
 /* Resident memory of this process in bytes; 0 if unknown. */
 uint64_t stats_resident_memory(void);
 
+struct state_counts {
+	uint64_t tcp[TCP_STATE_COUNT]; /* by the state of the local endpoint, else of the first sender */
+	uint64_t sctp[SCTP_STATE_COUNT];
+	uint64_t udp;
+	uint64_t sctp_seen; /* not 0 once an association was counted */
+};
+
+/* Counts connections by state.  Counting a large table takes longer than capture may be blocked, so it runs in steps;
+ * the last complete count is reported. */
+struct state_counter {
+	struct state_counts complete; /* the last complete count */
+	struct state_counts partial;
+	uint32_t position;
+};
+
+/* Continues counting for a bounded time; called periodically. */
+void state_counter_step(struct state_counter *counter, const struct flow_table *table);
+
 /* Counters summed over all workers; counters.h has a row for each. */
 struct stats_totals {
 	struct observe_counters observed; /* sums, except lag_us, which is the maximum */
 	struct input_counters input;
-	struct flow_counters flows; /* sums, except longest_probe, which is the maximum */
+	struct flow_counters flows;   /* sums, except longest_probe, which is the maximum */
 	struct record_totals records; /* 0 unless records of connections are kept */
 	struct reassembly_counters fragments;
 	struct app_flow_counters app_flows;
 	struct stream_counters streams;
 	struct app_request_counters app_requests;
-	struct owner_lookup_counters owners;	  /* sums, except unreadable, which is the maximum */
+	struct owner_lookup_counters owners; /* sums, except unreadable, which is the maximum */
 	uint64_t sctp_addr_table_full;
 	uint64_t checksums[CHECKSUM_PARTIAL + 1]; /* by enum checksum_verdict */
 	uint64_t fired[PROBE_COUNT];
@@ -70,7 +88,7 @@ struct stats_totals {
 	struct record_ring_counters closed;
 	struct ring_counters flight; /* sums, except the times: from `oldest` to `newest` the memory is complete */
 	uint64_t flight_span_us;     /* the time between them */
-	struct state_counts states; /* 0 unless stats_add_states() adds them: they are counted for the metrics only */
+	struct state_counts states;  /* 0 unless stats_add_states() adds them: they are counted for the metrics only */
 };
 
 /* Fills `*totals` with up-to-date sums. */

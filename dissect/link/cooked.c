@@ -11,7 +11,7 @@ struct cooked {
 };
 
 /* Whether the bytes of an IP or ARP packet start with a VLAN tag.  Linux 6.11, 6.1.103 and later give a received frame
- * with two tags the EtherType behind both, although only the outer tag is taken off. */
+ * with two tags the EtherType after both, although only the outer tag is taken off. */
 static bool
 cooked_has_inner_tag(const struct cursor *c, uint16_t protocol)
 {

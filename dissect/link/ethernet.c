@@ -167,7 +167,7 @@ dissect_802_3(struct packet *packet)
 	dissect_llc(packet);
 }
 
-/* Dispatches on ether->type: tags (IEEE 802.1Q clause 9) first, then the protocol behind them. */
+/* Dispatches on ether->type: tags (IEEE 802.1Q clause 9) first, then the protocol after them. */
 void
 dissect_vlan_tags(struct packet *packet)
 {

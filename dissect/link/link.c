@@ -128,7 +128,7 @@ dissect_layers(const struct frame *frame, struct packet *packet)
 	}
 }
 
-/* A protocol other than IP and ARP is no anomaly: it is out of scope. */
+/* A protocol other than IP and ARP is not an anomaly: it is out of scope. */
 void
 dissect_ethertype(struct packet *packet, uint16_t type)
 {

@@ -35,7 +35,7 @@ serial_take_direction(struct packet *packet)
 	return true;
 }
 
-/* The protocol field and what follows; `c` is behind the address and the control field. */
+/* The protocol field and what follows; `c` is past the address and the control field. */
 static void
 ppp_dissect_protocol(struct packet *packet, struct cursor *c)
 {
@@ -149,7 +149,7 @@ frelay_take_address(struct packet *packet, struct cursor *c)
 	return false;
 }
 
-/* Takes what names the payload, behind the control field of RFC 2427.  `*type` is 0 for another protocol; `*coded`:
+/* Takes what names the payload, after the control field of RFC 2427.  `*type` is 0 for another protocol; `*coded`:
  * `*type` was in the frame. */
 static bool
 frelay_take_nlpid(struct cursor *c, uint16_t *type, bool *coded)
@@ -182,14 +182,14 @@ frelay_take_nlpid(struct cursor *c, uint16_t *type, bool *coded)
 void
 dissect_frelay(struct packet *packet)
 {
-	struct cursor c = packet_cursor(packet), behind_address;
+	struct cursor c = packet_cursor(packet), after_address;
 	struct slice control, ethertype;
 	bool coded = false;
 	uint16_t type;
 
 	if (!packet_enter_layer(packet) || !frelay_take_address(packet, &c))
 		return;
-	behind_address = c;
+	after_address = c;
 	if (!cursor_take(&c, 1, &control)) {
 		serial_fail(packet, &c);
 		return;
@@ -200,7 +200,7 @@ dissect_frelay(struct packet *packet)
 			return;
 		}
 	} else { /* an EtherType instead of the control field, as Cisco's encapsulation has it */
-		c = behind_address;
+		c = after_address;
 		if (!cursor_take(&c, 2, &ethertype)) {
 			serial_fail(packet, &c);
 			return;

@@ -3,7 +3,7 @@
  * IEEE 802.11 data frames, and the headers that a capture puts in front of them: radiotap, Prism and AVS.
  *
  * The payload of protected frames and of fragments is opaque; of an aggregate (A-MSDU), the first subframe is
- * dissected.  Frames that are no data frames are not dissected.
+ * dissected.  Other frames than data frames are not dissected.
  */
 #include "dissect/header_fields.h"
 

@@ -218,7 +218,7 @@ enum {
 	ICMPV6_EXTENDED_ECHO_REPLY = 161,
 };
 
-/* Target address, behind the first 8 bytes.  In a redirect it is the better next hop, so it is also stored as the
+/* Target address, after the first 8 bytes.  In a redirect it is the better next hop, so it is also stored as the
  * gateway. */
 static void
 icmpv6_take_target(struct packet *packet)

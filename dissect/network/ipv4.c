@@ -12,7 +12,7 @@ enum {
 	OPTION_STRICT_SOURCE_ROUTE = 137,
 };
 
-/* Options with a pointer (RFC 791 section 3.1).  The pointer is 1-based and must lie behind the option's own header. */
+/* Options with a pointer (RFC 791 section 3.1).  The pointer is 1-based and must point past the option's own header. */
 static bool
 ipv4_option_is_valid(uint8_t kind, struct slice option)
 {
@@ -64,7 +64,7 @@ ipv4_validate_options(struct packet *packet, struct slice options, uint32_t wire
 
 /* Source and destination are equal ("land").  A host that talks to itself uses its loopback interface, so on a network
  * such a packet is forged.  Only an Ethernet header with nonzero addresses proves a network: the Ethernet header of
- * Linux's loopback is all zeros, and raw captures have none. */
+ * Linux's loopback is all zeros, and raw captures have no Ethernet header. */
 static void
 ipv4_validate_land(struct packet *packet)
 {

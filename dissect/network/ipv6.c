@@ -8,7 +8,7 @@ enum { ADDRESS = 16 };
 enum { OPTION_PAD1 = 0, OPTION_JUMBO = 0xc2, OPTION_HOME_ADDRESS = 0xc9 };
 enum { ROUTING_SOURCE = 0 };
 
-/* Takes a header whose second byte is its length behind the first 8 bytes, in units of `unit` bytes. */
+/* Takes a header whose second byte is its length after the first 8 bytes, in units of `unit` bytes. */
 static bool
 extension_take_header(struct ipv6_extension_walk *walk, struct cursor *c, uint32_t unit, struct slice *header)
 {
@@ -56,7 +56,7 @@ extension_take_options(struct ipv6_extension_walk *walk, struct cursor *c, enum 
 	bool hop_by_hop = walk->next == PROTOCOL_HOP_BY_HOP;
 	struct slice header;
 
-	if (hop_by_hop && walk->count > 0) { /* section 4.1: only immediately behind the fixed header */
+	if (hop_by_hop && walk->count > 0) { /* section 4.1: only immediately after the fixed header */
 		*why = ANOMALY_IPV6_EXTENSION_ORDER;
 		return EXTENSION_FAILED;
 	}

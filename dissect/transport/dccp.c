@@ -34,7 +34,7 @@ dccp_type_may_be_short(uint8_t type)
 	return type == DCCP_DATA || type == DCCP_ACK || type == DCCP_DATA_ACK;
 }
 
-/* Whether the fields behind the generic header are defined: not those of a reserved type, nor those of a type with
+/* Whether the fields after the generic header are defined: not those of a reserved type, nor those of a type with
  * sequence numbers that are too short for it. */
 static bool
 dccp_layout_is_known(const struct dccp_layer *dccp)
@@ -77,7 +77,7 @@ dccp_record_sequence(struct dccp_layer *dccp, struct slice fixed)
 	dccp->seq = dccp->extended ? dccp_u48(fixed, 10) : slice_u32(fixed, 8) & 0xffffff;
 }
 
-/* Records the fields behind the generic header. */
+/* Records the fields after the generic header. */
 static void
 dccp_record_subheader(struct dccp_layer *dccp, struct slice fixed)
 {
@@ -94,7 +94,7 @@ dccp_record_subheader(struct dccp_layer *dccp, struct slice fixed)
 		dccp->reset_code = slice_u8(fixed, at);
 }
 
-/* Whether a reserved field is not 0: behind the sequence number's flag, and before the acknowledgement number. */
+/* Whether a reserved field is not 0: after the sequence number's flag, and before the acknowledgement number. */
 static bool
 dccp_reserved_is_set(const struct dccp_layer *dccp, struct slice fixed)
 {

@@ -43,7 +43,7 @@ struct sctp_chunk {
 	uint16_t type;
 	uint8_t flags;
 	uint16_t length;    /* on the wire, including the 4-byte header, excluding padding */
-	struct slice value; /* the bytes behind the header, as far as captured */
+	struct slice value; /* the bytes after the header, as far as captured */
 };
 
 /* A cursor over the chunks of a packet whose transport is SCTP. */

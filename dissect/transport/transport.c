@@ -56,7 +56,7 @@ dissect_udp(struct packet *packet)
 /* --- Dispatch on the IP protocol number. --- */
 
 /* IPv4 has no extension headers but may have an authentication header (RFC 4302), whose payload is not encrypted.  The
- * IP layer keeps protocol 51, as in its header.  Sets `*protocol` to the one behind the authentication
+ * IP layer keeps protocol 51, as in its header.  Sets `*protocol` to the one after the authentication
  * header.  False if that header is malformed or truncated. */
 static bool
 transport_take_ah(struct packet *packet, uint8_t *protocol)

@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "base/output.h"
 #include "base/output_file.h"
 #include "dissect/packet.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flight/excerpt/excerpt_first_pass.h"
+#include "flight/excerpt/excerpts_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flight/excerpt/excerpts_internal.h"
 #include "flight/fragment_frames.h"
 #include "observe/frame_listener.h"
 #include "observe/observer.h"
@@ -24,7 +23,7 @@ struct excerpt_first_pass {
 	struct fragment_frames *fragment_frames;
 	uint64_t now; /* packet time of the latest frame off the fast path */
 	uint64_t left_out;
-	/* The latest copy of a loopback frame that waits for the connections of the frame behind it. */
+	/* The latest copy of a loopback frame that waits for the connections of the frame after it. */
 	bool has_copy;
 	uint64_t copy; /* its number */
 	uint32_t copy_len;
@@ -46,7 +45,7 @@ struct excerpt_first_pass {
 static inline bool
 pass_takes_frame(struct excerpts *excerpts, const struct frame *frame, uint64_t now)
 {
-	if (__builtin_expect(excerpts->error != 0, 0) || excerpts_is_behind_window(excerpts, frame->ts, now))
+	if (__builtin_expect(excerpts->error != 0, 0) || excerpts_is_after_window(excerpts, frame->ts, now))
 		return false;
 	frame_tally_add(&excerpts->first, 0, frame->len, frame->ts);
 	return true;
@@ -117,7 +116,7 @@ excerpt_first_pass_add_text(struct excerpt_first_pass *pass, uint32_t connection
 		pass_check(pass, excerpt_index_add_text(pass->index, connection, text));
 }
 
-/* The start and the end of a UDP stream are no notes, as in ring_listener.c. */
+/* The start and the end of a UDP stream are not notes, as in ring_listener.c. */
 static void
 pass_on_event(void *context, const struct flow *flow, const struct flow_event *event)
 {

@@ -2,13 +2,170 @@
 #include "flight/excerpt/excerpt_index.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/output_file.h"
+
+void
+spool_open(struct spool *spool, int fd, size_t memory)
+{
+	*spool = (struct spool){.fd = fd, .memory = memory};
+}
+
+void
+spool_close(struct spool *spool)
+{
+	free(spool->data);
+	free(spool->window);
+	if (spool->fd >= 0)
+		close(spool->fd);
+	*spool = (struct spool){.fd = -1};
+}
+
+/* --------------------------------------------------------------------------------------------------------- writing */
+
+/* Moves the older half of the memory to the file. */
+static bool
+spool_move_half(struct spool *spool)
+{
+	size_t half = spool->memory / 2;
+
+	if (!output_write_all(spool->fd, spool->data, half))
+		return false;
+	spool->used -= half;
+	spool->start += half;
+	memmove(spool->data, spool->data + half, spool->used);
+	return true;
+}
+
+static bool
+spool_grow_memory(struct spool *spool, size_t needed)
+{
+	size_t capacity = spool->capacity > 0 ? spool->capacity : SPOOL_MEMORY_MIN;
+	uint8_t *larger;
+
+	while (capacity < needed)
+		capacity += capacity / 2;
+	if (spool->fd >= 0 && capacity > spool->memory)
+		capacity = spool->memory;
+	larger = realloc(spool->data, capacity);
+	if (larger == NULL)
+		return false;
+	spool->data = larger;
+	spool->capacity = capacity;
+	return true;
+}
+
+bool
+spool_reserve(struct spool *spool, size_t more)
+{
+	if (more > SIZE_MAX / 2 - spool->used) {
+		errno = ENOMEM;
+		return false;
+	}
+	if (spool->fd >= 0 && spool->used + more > spool->memory && !spool_move_half(spool))
+		return false;
+	return spool->used + more <= spool->capacity || spool_grow_memory(spool, spool->used + more);
+}
+
+/* --------------------------------------------------------------------------------------------------------- reading */
+
+static bool
+spool_read_file(struct spool *spool, uint64_t offset, uint8_t *to, size_t size)
+{
+	while (size > 0) {
+		ssize_t done = pread(spool->fd, to, size, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done == 0)
+			errno = EIO; /* another program has shortened the file */
+		if (done <= 0)
+			return false;
+		to += done;
+		offset += (uint64_t)done;
+		size -= (size_t)done;
+	}
+	return true;
+}
+
+/* Fills the window with the bytes of the file around `offset`. */
+static bool
+spool_load_window(struct spool *spool, uint64_t offset)
+{
+	uint64_t left;
+
+	if (spool->window == NULL && (spool->window = malloc(SPOOL_WINDOW)) == NULL)
+		return false;
+	spool->window_start = offset / SPOOL_WINDOW * SPOOL_WINDOW;
+	left = spool->start - spool->window_start;
+	spool->window_size = left < SPOOL_WINDOW ? (size_t)left : SPOOL_WINDOW;
+	if (spool_read_file(spool, spool->window_start, spool->window, spool->window_size))
+		return true;
+	spool->window_size = 0;
+	return false;
+}
+
+/* Copies a part of the bytes, 0 on failure. */
+static size_t
+spool_read_part(struct spool *spool, uint64_t offset, uint8_t *to, size_t size)
+{
+	const uint8_t *from;
+	size_t part;
+
+	if (offset >= spool->start) {
+		memcpy(to, spool->data + (offset - spool->start), size);
+		return size;
+	}
+	if ((offset < spool->window_start || offset - spool->window_start >= spool->window_size) &&
+	    !spool_load_window(spool, offset))
+		return 0;
+	from = spool->window + (offset - spool->window_start);
+	part = spool->window_size - (size_t)(offset - spool->window_start);
+	part = part < size ? part : size;
+	memcpy(to, from, part);
+	return part;
+}
+
+/* Copies bytes to `to`.  False with errno, EINVAL if the array has no such bytes. */
+static bool
+spool_read(struct spool *spool, uint64_t offset, void *to, size_t size)
+{
+	uint8_t *at = to;
+
+	if (offset > spool_size(spool) || size > spool_size(spool) - offset) {
+		errno = EINVAL;
+		return false;
+	}
+	while (size > 0) {
+		size_t part = spool_read_part(spool, offset, at, size);
+
+		if (part == 0)
+			return false;
+		at += part;
+		offset += part;
+		size -= part;
+	}
+	return true;
+}
+
+/* The bytes from `offset` on, up to the end; NULL if they are not in memory: the file is written only once. */
+static uint8_t *
+spool_memory_at(const struct spool *spool, uint64_t offset)
+{
+	return offset >= spool->start && offset < spool_size(spool) ? spool->data + (offset - spool->start) : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the index */
 
 #define DIRECTION_SHIFT 30u
 #define ENDPOINT_SHIFT	31u
 #define NO_FRAME	UINT64_MAX
 
-/* No note: its frame is that of the notes before, for notes that are far behind. */
+/* No note: its frame is that of the notes before, for notes that are much later. */
 #define NOTE_DISTANCE 0xffu
 
 struct indexed_connection {
@@ -331,4 +488,286 @@ excerpt_cursor_next_note(struct excerpt_cursor *cursor, uint32_t *connection, ch
 			return true;
 	}
 	return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------- late comments */
+
+#define NO_FRAME UINT64_MAX
+
+struct late_entry {
+	uint64_t frame;	     /* frames before the comment; then the number of its frame */
+	uint64_t text;	     /* offset */
+	uint32_t connection;
+	uint32_t unresolved; /* of the first entry of a connection: the number of its first entries without a frame */
+};
+
+void
+excerpt_late_open(struct excerpt_late *late, int file, size_t memory)
+{
+	late->next = 0;
+	late->error = 0;
+	spool_open(&late->entries, -1, memory);
+	spool_open(&late->texts, file, memory);
+}
+
+void
+excerpt_late_close(struct excerpt_late *late)
+{
+	spool_close(&late->entries);
+	spool_close(&late->texts);
+}
+
+bool
+excerpt_late_add(struct excerpt_late *late, uint32_t connection, uint64_t frames, const char *text)
+{
+	const struct late_entry entry = {.frame = frames, .text = spool_size(&late->texts), .connection = connection};
+
+	return spool_add(&late->texts, text, strlen(text) + 1) && spool_add(&late->entries, &entry, sizeof entry);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the order */
+
+static struct late_entry *
+late_entries(const struct excerpt_late *late, size_t *count)
+{
+	*count = late->entries.used / sizeof(struct late_entry);
+	return (struct late_entry *)(void *)late->entries.data;
+}
+
+static int
+late_compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By connection, then in the order of addition. */
+static int
+late_compare_connections(const void *one, const void *other)
+{
+	const struct late_entry *a = one, *b = other;
+	int order = late_compare_numbers(a->connection, b->connection);
+
+	return order != 0 ? order : late_compare_numbers(a->text, b->text);
+}
+
+/* By frame, then in the order of addition. */
+static int
+late_compare_frames(const void *one, const void *other)
+{
+	const struct late_entry *a = one, *b = other;
+	int order = late_compare_numbers(a->frame, b->frame);
+
+	return order != 0 ? order : late_compare_numbers(a->text, b->text);
+}
+
+/* The first entry of the connection, which has one; the entries are sorted by connection. */
+static size_t
+late_first_of(const struct late_entry *entries, size_t count, uint32_t connection)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entries[middle].connection < connection)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Counts the entries of each connection, which are sorted, and selects the connections. */
+static bool
+late_group(struct late_entry *entries, size_t count, struct excerpt_selection *unresolved)
+{
+	struct late_entry *first = entries;
+
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].connection != first->connection)
+			first = &entries[i];
+		if (first == &entries[i] && !excerpt_selection_add(unresolved, first->connection))
+			return false;
+		first->unresolved++;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the frames */
+
+/* A frame of a connection: it is that of all later comments that have no frame. */
+static void
+late_resolve_frame(struct excerpt_late *late, struct excerpt_selection *unresolved, uint32_t connection, uint64_t frame)
+{
+	struct late_entry *first;
+	size_t count;
+
+	if (!excerpt_selection_has(unresolved, connection))
+		return;
+	first = late_entries(late, &count);
+	first += late_first_of(first, count, connection);
+	while (first->unresolved > 0 && first[first->unresolved - 1].frame > frame)
+		first[--first->unresolved].frame = frame;
+	if (first->unresolved == 0)
+		excerpt_selection_remove(unresolved, connection);
+}
+
+/* Passes backwards over the frames. */
+static void
+late_resolve_all(struct excerpt_late *late, struct excerpt_index *index, struct excerpt_selection *unresolved)
+{
+	uint64_t further = spool_size(&index->further);
+	uint32_t connection;
+
+	for (uint64_t frame = index->count; frame-- > 0 && unresolved->count > 0;) {
+		late_resolve_frame(late, unresolved, excerpt_index_first_connection(index, frame), frame);
+		while (excerpt_index_further_backwards(index, frame, &further, &connection))
+			late_resolve_frame(late, unresolved, connection, frame);
+	}
+}
+
+/* Comments of connections without a frame in the index. */
+static void
+late_drop_unresolved(struct late_entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t left = entries[i].unresolved; left > 0; left--)
+			entries[i + left - 1].frame = NO_FRAME;
+}
+
+bool
+excerpt_late_resolve(struct excerpt_late *late, struct excerpt_index *index)
+{
+	struct excerpt_selection unresolved = {NULL, 0, 0};
+	size_t count;
+	struct late_entry *entries = late_entries(late, &count);
+	bool good = true;
+
+	if (count == 0)
+		return true;
+	qsort(entries, count, sizeof *entries, late_compare_connections);
+	good = late_group(entries, count, &unresolved);
+	if (good) {
+		late_resolve_all(late, index, &unresolved);
+		late_drop_unresolved(entries, count);
+		qsort(entries, count, sizeof *entries, late_compare_frames);
+	}
+	free(unresolved.bits);
+	return good;
+}
+
+static bool
+late_read_text(struct excerpt_late *late, uint64_t at, char text[RING_COMMENT_MAX])
+{
+	uint64_t left = spool_size(&late->texts) - at;
+
+	text[RING_COMMENT_MAX - 1] = '\0';
+	if (spool_read(&late->texts, at, text, left < RING_COMMENT_MAX - 1 ? (size_t)left : RING_COMMENT_MAX - 1))
+		return true;
+	late->error = errno;
+	return false;
+}
+
+bool
+excerpt_late_next(struct excerpt_late *late, uint64_t frame, uint32_t *connection, char text[RING_COMMENT_MAX])
+{
+	size_t count;
+	const struct late_entry *entries = late_entries(late, &count);
+
+	while (late->next < count && entries[late->next].frame < frame)
+		late->next++;
+	if (late->next == count || entries[late->next].frame != frame)
+		return false;
+	*connection = entries[late->next].connection;
+	return late_read_text(late, entries[late->next++].text, text);
+}
+
+/* ----------------------------------------------------------------------------------- comments of frames in the ring */
+
+#define WAITING_BUCKETS 16384u
+
+struct waiting_comment {
+	struct waiting_comment *next; /* of the same bucket, in the order of addition */
+	uint64_t position;
+	uint32_t connection;
+	char text[];
+};
+
+struct waiting_bucket {
+	struct waiting_comment *first, **end;
+};
+
+struct excerpt_waiting {
+	struct waiting_bucket buckets[WAITING_BUCKETS];
+};
+
+struct excerpt_waiting *
+excerpt_waiting_new(void)
+{
+	struct excerpt_waiting *waiting = calloc(1, sizeof *waiting);
+
+	for (unsigned i = 0; waiting != NULL && i < WAITING_BUCKETS; i++)
+		waiting->buckets[i].end = &waiting->buckets[i].first;
+	return waiting;
+}
+
+/* Positions of the frames in the ring are close to each other, so that they need no hash function. */
+static struct waiting_bucket *
+waiting_bucket_of(struct excerpt_waiting *waiting, uint64_t position)
+{
+	return &waiting->buckets[position / 4 % WAITING_BUCKETS];
+}
+
+bool
+excerpt_waiting_add(struct excerpt_waiting *waiting, uint64_t position, uint32_t connection, const char *text)
+{
+	struct waiting_bucket *bucket = waiting_bucket_of(waiting, position);
+	size_t size = strlen(text) + 1;
+	struct waiting_comment *comment = malloc(sizeof *comment + size);
+
+	if (comment == NULL)
+		return false;
+	comment->next = NULL;
+	comment->position = position;
+	comment->connection = connection;
+	memcpy(comment->text, text, size);
+	*bucket->end = comment;
+	bucket->end = &comment->next;
+	return true;
+}
+
+bool
+excerpt_waiting_take(struct excerpt_waiting *waiting, uint64_t position, uint32_t *connection, char *text,
+		     unsigned size)
+{
+	struct waiting_bucket *bucket = waiting_bucket_of(waiting, position);
+	struct waiting_comment **link = &bucket->first, *comment;
+
+	while (*link != NULL && (*link)->position != position)
+		link = &(*link)->next;
+	comment = *link;
+	if (comment == NULL)
+		return false;
+	*connection = comment->connection;
+	snprintf(text, size, "%s", comment->text);
+	*link = comment->next;
+	if (comment->next == NULL)
+		bucket->end = link;
+	free(comment);
+	return true;
+}
+
+void
+excerpt_waiting_free(struct excerpt_waiting *waiting)
+{
+	if (waiting == NULL)
+		return;
+	for (unsigned i = 0; i < WAITING_BUCKETS; i++)
+		while (waiting->buckets[i].first != NULL) {
+			struct waiting_comment *comment = waiting->buckets[i].first;
+
+			waiting->buckets[i].first = comment->next;
+			free(comment);
+		}
+	free(waiting);
 }

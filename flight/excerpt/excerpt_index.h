@@ -1,19 +1,75 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Index of the frames of a replay, for its second pass: of each frame its connections, direction and packet id, and
- * the notes of what happened at it.  A frame of one connection takes four bytes.
- *
- * A connection has a number, from 1: the rank of its connection ids (flow_cid()).
- */
+/* What --write keeps of the frames of its first pass, and of those in the ring. */
 #ifndef NETOBS_FLIGHT_EXCERPT_EXCERPT_INDEX_H
 #define NETOBS_FLIGHT_EXCERPT_EXCERPT_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "flight/event_note.h"
-#include "flight/excerpt/spool.h"
+#include "flight/ring.h"
+
+/* -------------------------------------------------------------------------------------------------------- the spool */
+
+/*
+ * A growing array of bytes.  The latest bytes are in memory, the ones before in a temporary file.  The file is read and
+ * written by system calls, not mapped: a full disk is an error.
+ */
+
+/* Most bytes in memory of the arrays of a run. */
+#define SPOOL_MEMORY ((size_t)64 * 1024 * 1024)
+
+/* Least bytes in memory, and most bytes that are read at once. */
+#define SPOOL_MEMORY_MIN ((size_t)4096)
+
+#define SPOOL_WINDOW ((size_t)16 * 1024)
+
+struct spool {
+	uint8_t *data; /* the bytes from `start` on; moves when the array grows */
+	size_t used, capacity;
+	size_t memory;	/* most bytes in memory */
+	uint64_t start; /* bytes in the file */
+	int fd;		/* of the temporary file, -1 none */
+	uint64_t window_start;
+	size_t window_size; /* 0: nothing was read */
+	uint8_t *window;    /* bytes of the file; NULL until the first read */
+};
+
+/* `fd`: an empty temporary file, which then belongs to the spool; -1: everything stays in memory. */
+void spool_open(struct spool *spool, int fd, size_t memory);
+void spool_close(struct spool *spool);
+
+/* Bytes of the array. */
+static inline uint64_t
+spool_size(const struct spool *spool)
+{
+	return spool->start + spool->used;
+}
+
+/* Makes room in memory for `more` bytes, at most half of `memory`.  False with errno. */
+bool spool_reserve(struct spool *spool, size_t more);
+
+/* Appends bytes.  False with errno. */
+static inline bool
+spool_add(struct spool *spool, const void *from, size_t size)
+{
+	if (__builtin_expect(size > spool->capacity - spool->used, 0) && !spool_reserve(spool, size))
+		return false;
+	memcpy(spool->data + spool->used, from, size);
+	spool->used += size;
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the index */
+
+/*
+ * Index of the frames of a replay, for its second pass: of each frame its connections, direction and packet id, and
+ * the notes of what happened at it.  A frame of one connection takes four bytes.
+ *
+ * A connection has a number, from 1: the rank of its connection ids (flow_cid()).
+ */
 
 /* Most connections of a run with an index. */
 #define EXCERPT_CONNECTIONS_MAX ((UINT32_C(1) << 30) - 1)
@@ -71,7 +127,7 @@ bool excerpt_index_add(struct excerpt_index *index, uint32_t connection, unsigne
 /* Adds a further connection to the frame that will be appended next; 0: the place for one that is known later. */
 bool excerpt_index_add_further(struct excerpt_index *index, uint32_t connection);
 
-/* Adds a connection to an earlier frame, in its first free place.  No effect if there is none, or if the frame is no
+/* Adds a connection to an earlier frame, in its first free place.  No effect if there is none, or if the frame is not
  * longer in memory. */
 void excerpt_index_resolve(struct excerpt_index *index, uint64_t frame, uint32_t connection);
 
@@ -82,7 +138,7 @@ bool excerpt_index_add_text(struct excerpt_index *index, uint32_t connection, co
 
 /* The functions that read set `error` on failure. */
 
-/* The number of connection `i` of a frame, from 0; 0 behind the last one. */
+/* The number of connection `i` of a frame, from 0; 0 after the last one. */
 uint32_t excerpt_index_connection(struct excerpt_index *index, const struct indexed_frame *frame, size_t i);
 
 /* The first connection of a frame, 0 none.  For a loop over the frames from the last to the first: each call of the
@@ -96,5 +152,98 @@ bool excerpt_cursor_next(struct excerpt_cursor *cursor, struct indexed_frame *fr
 
 /* The next note of the frame that was read last, and its connection; false if there are no more. */
 bool excerpt_cursor_next_note(struct excerpt_cursor *cursor, uint32_t *connection, char text[RING_COMMENT_MAX]);
+
+/* ---------------------------------------------------------------------------------------------- sets of connections */
+
+/* A set of connections, by their numbers. */
+
+/* One bit for each connection. */
+struct excerpt_selection {
+	uint8_t *bits;
+	size_t size;	/* bytes */
+	uint64_t count; /* connections */
+};
+
+static inline bool
+excerpt_selection_has(const struct excerpt_selection *selection, uint32_t connection)
+{
+	return connection / 8 < selection->size && (selection->bits[connection / 8] >> connection % 8 & 1) != 0;
+}
+
+/* Adds a connection that the set does not have.  False if out of memory. */
+static inline bool
+excerpt_selection_add(struct excerpt_selection *selection, uint32_t connection)
+{
+	size_t at = connection / 8;
+
+	if (at >= selection->size) {
+		size_t size = (at + 1) * 3 / 2 + 4096;
+		uint8_t *larger = realloc(selection->bits, size);
+
+		if (larger == NULL)
+			return false;
+		memset(larger + selection->size, 0, size - selection->size);
+		selection->bits = larger;
+		selection->size = size;
+	}
+	selection->bits[at] |= (uint8_t)(1u << connection % 8);
+	selection->count++;
+	return true;
+}
+
+static inline void
+excerpt_selection_remove(struct excerpt_selection *selection, uint32_t connection)
+{
+	selection->bits[connection / 8] &= (uint8_t) ~(1u << connection % 8);
+	selection->count--;
+}
+
+/* ---------------------------------------------------------------------------------------------------- late comments */
+
+/*
+ * Late comments: those of firings that a timer has caused, between two frames.  Each belongs to the latest frame of its
+ * connection before.
+ */
+
+struct excerpt_late {
+	struct spool entries; /* struct late_entry; always in memory */
+	struct spool texts;   /* strings */
+	size_t next;	      /* entry to be read next */
+	int error;	      /* errno of a failed read, 0 none */
+};
+
+/* `file`: a temporary file for the texts, which then belongs to `late`, or -1. */
+void excerpt_late_open(struct excerpt_late *late, int file, size_t memory);
+void excerpt_late_close(struct excerpt_late *late);
+
+/* Adds a comment after the first `frames` frames.  False with errno. */
+bool excerpt_late_add(struct excerpt_late *late, uint32_t connection, uint64_t frames, const char *text);
+
+/* Finds the frames of the comments and sorts the comments by them.  False if out of memory; see also the error of
+ * the index. */
+bool excerpt_late_resolve(struct excerpt_late *late, struct excerpt_index *index);
+
+/* After that: the next comment of this frame, and its connection; false if there are no more, or with `error`.  Frames
+ * are passed in order. */
+bool excerpt_late_next(struct excerpt_late *late, uint64_t frame, uint32_t *connection, char text[RING_COMMENT_MAX]);
+
+/* ----------------------------------------------------------------------------------- comments of frames in the ring */
+
+/* Late comments of frames that are still in the ring. */
+
+struct excerpt_waiting;
+struct waiting_comment;
+
+/* NULL if out of memory. */
+struct excerpt_waiting *excerpt_waiting_new(void);
+void excerpt_waiting_free(struct excerpt_waiting *waiting);
+
+/* Adds a comment to the frame at this position of the ring.  False if out of memory. */
+bool excerpt_waiting_add(struct excerpt_waiting *waiting, uint64_t position, uint32_t connection, const char *text);
+
+/* Removes the first comment of the frame; its text is copied to `text`, of `size` bytes.  False if it has no
+ * comment. */
+bool excerpt_waiting_take(struct excerpt_waiting *waiting, uint64_t position, uint32_t *connection, char *text,
+			  unsigned size);
 
 #endif

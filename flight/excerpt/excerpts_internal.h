@@ -3,16 +3,61 @@
 #ifndef NETOBS_FLIGHT_EXCERPT_EXCERPTS_INTERNAL_H
 #define NETOBS_FLIGHT_EXCERPT_EXCERPTS_INTERNAL_H
 
-#include "observe/second_pass.h"
-#include "flight/excerpt/excerpt_comments.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "flight/excerpt/excerpt_file.h"
-#include "flight/excerpt/excerpt_first_pass.h"
-#include "flight/excerpt/excerpt_late.h"
-#include "flight/excerpt/excerpt_left.h"
-#include "flight/excerpt/excerpt_selection.h"
-#include "flight/excerpt/excerpt_waiting.h"
+#include "flight/excerpt/excerpt_index.h"
 #include "flight/excerpt/excerpts.h"
 #include "flight/ring.h"
+#include "observe/second_pass.h"
+
+/* Most comments of a frame; further ones are counted.  So many fit into a block of a pcapng file. */
+#define EXCERPT_COMMENTS_MAX ((size_t)4096)
+
+struct excerpt_comment {
+	uint32_t connection;
+	char text[RING_COMMENT_MAX];
+};
+
+struct excerpt_comments {
+	struct excerpt_comment *comments;
+	const char **selected; /* room for as many */
+	size_t count, capacity;
+};
+
+/* -------------------------------------------------------------------------------------------- frames that have left */
+
+/*
+ * Frames that have left the ring unwritten, of each connection that may match later.  Memory is bounded: if there are
+ * too many connections, the counts of the oldest are dropped.
+ */
+
+/* Most connections of which frames are counted, 8 bytes each; a power of two. */
+#define EXCERPT_LEFT_MAX ((size_t)1024 * 1024)
+
+struct left_count {
+	uint32_t connection, frames;
+};
+
+struct excerpt_left {
+	struct left_count *counts; /* by the lowest bits of the connection's number */
+	size_t size, max;	   /* powers of two, or 0 */
+	uint32_t latest;	   /* the highest number of a connection */
+	bool dropped;		   /* counts were dropped */
+};
+
+void excerpt_left_open(struct excerpt_left *left, size_t max);
+void excerpt_left_close(struct excerpt_left *left);
+
+/* Counts a frame.  False if out of memory. */
+bool excerpt_left_add(struct excerpt_left *left, uint32_t connection);
+
+/* The frames of a connection; at least as many if `dropped`. */
+uint32_t excerpt_left_frames(const struct excerpt_left *left, uint32_t connection);
+
+/* ----------------------------------------------------------------------------------------------------- the excerpts */
 
 /* One --write. */
 struct excerpt {
@@ -32,7 +77,7 @@ struct excerpts {
 	struct loop *loop;
 	bool twice;	 /* the input is read twice; else it is delayed by the ring */
 	bool commented;	 /* the format can hold comments */
-	bool ended;	 /* packet time is behind the window */
+	bool ended;	 /* packet time is after the window */
 	int error;	 /* errno of the first pass; 0 none */
 	bool failed;	 /* a file cannot be written */
 	struct excerpt_first_pass *first_pass; /* of a run with two */
@@ -50,10 +95,10 @@ struct excerpts {
 	struct excerpt excerpts[];
 };
 
-/* Whether a frame with this time stamp and packet time is behind the window (--to), where frames are read only for the
+/* Whether a frame with this time stamp and packet time is after the window (--to), where frames are read only for the
  * records of connections.  The first such frame ends the captures. */
 static inline bool
-excerpts_is_behind_window(struct excerpts *excerpts, uint64_t ts, uint64_t now)
+excerpts_is_after_window(struct excerpts *excerpts, uint64_t ts, uint64_t now)
 {
 	uint64_t to = excerpts->config->to;
 
@@ -66,16 +111,30 @@ excerpts_is_behind_window(struct excerpts *excerpts, uint64_t ts, uint64_t now)
 	return false;
 }
 
-/* Whether the readers of all files have closed them. */
-bool excerpts_are_closed(const struct excerpts *excerpts);
-
 /* Stops the run because of an error of the first pass. */
 void excerpts_fail(struct excerpts *excerpts, int error);
 
-/* excerpt_write.c: writes a frame that leaves the ring. */
-void excerpts_write_delayed(void *context, const struct ring_frame *frame);
+/* --------------------------------------------------------------------------------------------------- the first pass */
 
-/* excerpt_write.c: reads the input again and writes the frames.  False with a message logged. */
-bool excerpts_write_again(struct excerpts *excerpts);
+/*
+ * The first pass over files: a listener of the observer adds each frame to the index.  Nothing of the frame itself is
+ * kept.  Connections, fragments and notes of a frame have the same limits as in a ring, so that both give the same
+ * captures.
+ */
+
+struct excerpt_first_pass;
+struct excerpts;
+struct observer;
+
+/* Listens to the observer from now on.  `excerpts` and the observer are borrowed.  NULL if out of memory. */
+struct excerpt_first_pass *excerpt_first_pass_new(struct excerpts *excerpts, struct observer *observer, uint32_t flows,
+						  uint64_t seed);
+void excerpt_first_pass_free(struct excerpt_first_pass *pass);
+
+/* Adds a comment to the frame in progress. */
+void excerpt_first_pass_add_text(struct excerpt_first_pass *pass, uint32_t connection, const char *text);
+
+/* Comments and connections of which a frame had too many. */
+uint64_t excerpt_first_pass_left_out(const struct excerpt_first_pass *pass);
 
 #endif

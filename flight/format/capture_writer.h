@@ -50,7 +50,7 @@ struct written_statistics {
 
 struct capture_writer;
 
-/* "pcapng", "pcap" or "snoop"; CAPTURE_FORMATS if it is none of them. */
+/* "pcapng", "pcap" or "snoop"; CAPTURE_FORMATS for another word. */
 enum capture_format capture_format_parse(const char *name);
 const char *capture_format_name(enum capture_format format);
 

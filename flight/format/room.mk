@@ -3,8 +3,4 @@
 
 libflight_a_SOURCES += \
 	%D%/capture_writer.c \
-	%D%/capture_writer.h \
-	%D%/capture_writer_internal.h \
-	%D%/pcap_writer.c \
-	%D%/pcapng_writer.c \
-	%D%/snoop_writer.c
+	%D%/capture_writer.h

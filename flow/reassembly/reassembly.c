@@ -369,17 +369,17 @@ reassembly_counters(const struct reassembly *r)
 static void
 datagram_copy_ip_layer(const struct ip_layer *from, struct ip_layer *to, uint8_t header[HEADER_MAX])
 {
-	uint32_t fixed = from->header.len, behind = from->version == 6 ? from->options.len : 0;
+	uint32_t fixed = from->header.len, after = from->version == 6 ? from->options.len : 0;
 
 	*to = *from;
-	if (behind > HEADER_MAX - fixed)
-		behind = 0;
+	if (after > HEADER_MAX - fixed)
+		after = 0;
 	slice_copy(from->header, 0, header, fixed);
 	to->header = (struct slice){header, fixed};
 	to->options = (struct slice){NULL, 0};
-	if (behind > 0) {
-		slice_copy(from->options, 0, header + fixed, behind);
-		to->options = (struct slice){header + fixed, behind};
+	if (after > 0) {
+		slice_copy(from->options, 0, header + fixed, after);
+		to->options = (struct slice){header + fixed, after};
 	} else if (from->version == 4 && from->options.len > 0) {
 		to->options = slice_sub(to->header, fixed - from->options.len, from->options.len);
 	}

@@ -65,7 +65,7 @@ struct reassembly_result {
 	enum anomaly anomaly; /* of REASSEMBLY_DROPPED, otherwise ANOMALY_NONE */
 	/* Valid if REASSEMBLY_COMPLETE, until the second next datagram is complete. */
 	const struct ip_layer *first; /* IP layer of the fragment at offset 0, with copies of its slices */
-	const uint8_t *bytes;	      /* payload of the datagram, from behind the IPv6 fragment header on */
+	const uint8_t *bytes;	      /* payload of the datagram, from after the IPv6 fragment header on */
 	uint32_t captured;	      /* captured bytes: fewer than `wire` only if a fragment is truncated */
 	uint32_t wire;		      /* length of the payload on the wire */
 	unsigned fragments;	      /* fragments that it came in, without duplicates */

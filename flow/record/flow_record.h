@@ -6,7 +6,7 @@
  * A connection ends when neither end can carry data any more: TCP in CLOSED or TIME_WAIT at both ends, SCTP in CLOSED
  * at both ends; otherwise when its flow is removed from the table or the capture ends.  What is captured later, in
  * TIME_WAIT, is not in the record.  A connection that a RST or an ICMP error has ended and that goes on has another
- * record, of what is captured behind that end.
+ * record, of what is captured after that end.
  */
 #ifndef NETOBS_FLOW_RECORD_FLOW_RECORD_H
 #define NETOBS_FLOW_RECORD_FLOW_RECORD_H
@@ -39,7 +39,7 @@ const char *record_reason_name(enum record_reason reason);
 #define RECORD_FLOW_KINDS (FLOW_SCTP + 1)
 #define RECORD_BUCKETS 16u
 
-/* Upper bounds of the buckets, inclusive, ascending, microseconds: 100 us to 10 s; the last is no bound. */
+/* Upper bounds of the buckets, inclusive, ascending, microseconds: 100 us to 10 s; the last one is not a bound. */
 extern const uint32_t record_bucket_bounds_us[RECORD_BUCKETS + 1];
 
 struct record_histogram {
@@ -143,7 +143,7 @@ struct flow_record {
 _Static_assert(sizeof(struct flow_record) == 128, "the record of a flow is two cache lines");
 
 /* What the counts of the flow contain and the record does not, by endpoint: what another record of the connection
- * counts, and a SYN behind the end, which may begin the next connection. */
+ * counts, and a SYN after the end, which may begin the next connection. */
 struct record_excess {
 	uint64_t bytes[2], wire[2];
 	uint32_t segments[2], resent[2];
@@ -181,7 +181,7 @@ size_t flow_table_rare_size(uint32_t flows);
 /* What is to be subtracted from the counts of the flow. */
 struct record_excess flow_record_excess(const struct flow_table *table, const struct flow *flow);
 
-/* The ICMP error that has ended the attempt, valid until the flow is removed; NULL if none has. */
+/* The ICMP error that has ended the attempt, valid until the flow is removed; NULL if no error has. */
 const struct record_icmp *flow_record_icmp(const struct flow_table *table, const struct flow *flow);
 
 /* Reports each open connection at the multiples of `interval_ns` after its start, in packet time, as it was before the
@@ -193,7 +193,7 @@ void flow_table_set_active_interval(struct flow_table *table, uint64_t interval_
 uint64_t flow_record_active_time(const struct flow_table *table, const struct flow *flow,
 				 const struct flow_record *record);
 
-/* The record of a flow; NULL if none is kept. */
+/* The record of a flow; NULL if no record is kept. */
 const struct flow_record *flow_table_record(const struct flow_table *table, const struct flow *flow);
 
 /* The time of a flow whose record is kept, by class: WAIT_CLASSES microseconds, with a sum of the time from the first
@@ -206,6 +206,9 @@ void flow_record_from_now(const struct flow *flow, struct flow_record *record);
 
 /* Number of the client's endpoint, and how it is known, whether or not records are kept. */
 unsigned flow_find_client(const struct flow_table *table, const struct flow *flow, enum record_role *role);
+
+/* Why the connection has ended, as its record says; RECORD_OPEN if it has not. */
+enum record_reason flow_record_reason(const struct flow *flow, const struct flow_record *record);
 
 /* Whether the connection has ended, whether or not records are kept. */
 bool flow_has_ended(const struct flow_table *table, const struct flow *flow);
@@ -226,7 +229,7 @@ void flow_table_set_name(struct flow_table *table, const struct flow *flow, cons
 /* The name, and in `*from` the protocol, valid until the flow is removed; "" none. */
 const char *flow_table_name(const struct flow_table *table, const struct flow *flow, const char **from);
 
-/* Reports the connection that the latest packet has ended, if any.  Call it behind the events of each packet that does
+/* Reports the connection that the latest packet has ended, if any.  Call it after the events of each packet that does
  * not take the fast path. */
 void flow_table_report_ended(struct flow_table *table);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection records: what packets change. */
+#include "flow/record/record_count.h"
+
 #include "flow/table/table_internal.h"
 
 /* Longest hash probe for the name of an interface; a name that finds no free slot is unknown.  Slot 0 is the unknown
@@ -41,7 +43,7 @@ record_name_hash(const char name[RECORD_INTERFACE_NAME])
 	return hash;
 }
 
-/* The slot of a name, 0 if none is free. */
+/* The slot of a name, 0 if no slot is free. */
 static uint16_t
 record_intern_interface(struct record_table *records, const char name[RECORD_INTERFACE_NAME])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection records: the end of a connection and why, reports of open connections. */
-#include "flow/sctp/sctp_internal.h"
 #include "flow/table/table_internal.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp.h"
+#include "flow/tcp/tcp_pools.h"
 
 const char *
 record_reason_name(enum record_reason reason)
@@ -24,22 +24,6 @@ record_reason_name(enum record_reason reason)
 }
 
 /* --- the reason --- */
-
-bool
-record_flow_is_closed(const struct flow *flow, const struct flow_record *record)
-{
-	if (flow->kind == FLOW_SCTP)
-		return sctp_association_is_closed(flow) && (record->bits & RECORD_DOWN) != 0;
-	if (flow->kind != FLOW_TCP || (flow->tcp[0].state == TCP_STATE_NONE && flow->tcp[1].state == TCP_STATE_NONE))
-		return false;
-	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
-		uint8_t state = flow->tcp[endpoint].state;
-
-		if (state != TCP_STATE_CLOSED && state != TCP_STATE_TIME_WAIT && state != TCP_STATE_NONE)
-			return false;
-	}
-	return true;
-}
 
 /* Whether nothing was captured of the server, and nothing that the client sent proves an answer. */
 static bool
@@ -251,28 +235,6 @@ flow_table_end_records(struct flow_table *table)
 
 /* --- open connections --- */
 
-uint64_t
-record_next_active(const struct flow_table *table, flow_index index)
-{
-	const struct flow_record *record = &table->records.entries[index];
-	uint64_t age;
-
-	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != RECORD_BEGUN ||
-	    record->active_count == RECORD_ACTIVE_MAX ||
-	    __builtin_mul_overflow(table->records.active_interval_ns, record->active_count + 1ull, &age))
-		return UINT64_MAX;
-	return deadline_add(table->cold[index].first_seen, age);
-}
-
-uint32_t
-record_multiples(const struct flow_table *table, flow_index index, uint64_t now)
-{
-	uint64_t first_seen = table->cold[index].first_seen, count = now > first_seen ? now - first_seen : 0;
-
-	count /= table->records.active_interval_ns;
-	return count < RECORD_ACTIVE_MAX ? (uint32_t)count : RECORD_ACTIVE_MAX;
-}
-
 /* Time may jump: multiples in which the connection was idle cost nothing. */
 void
 record_run_active(struct flow_table *table, const struct flow *flow, uint64_t now)
@@ -328,15 +290,10 @@ flow_table_keeps_records(const struct flow_table *table)
 	return table->records.entries != NULL;
 }
 
-const struct flow_record *
-flow_table_record(const struct flow_table *table, const struct flow *flow)
+enum record_reason
+flow_record_reason(const struct flow *flow, const struct flow_record *record)
 {
-	const struct flow_record *record;
-
-	if (table->records.entries == NULL)
-		return NULL;
-	record = &table->records.entries[flow_index_of(table, flow)];
-	return (record->bits & RECORD_BEGUN) != 0 ? record : NULL;
+	return record_flow_is_closed(flow, record) ? record_refine_reason(flow, record, RECORD_FIN) : RECORD_OPEN;
 }
 
 const struct flow_time *

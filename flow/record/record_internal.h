@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The accounting of connection records, for the files of flow/.  Inline what packets of the fast path need. */
+/* The accounting of connection records, for the files of flow/. */
 #ifndef NETOBS_FLOW_RECORD_RECORD_INTERNAL_H
 #define NETOBS_FLOW_RECORD_RECORD_INTERNAL_H
 
@@ -9,9 +9,6 @@
 
 #define record_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Functions of the fast path: gcc considers them too large. */
-#define RECORD_INLINE static __attribute__((always_inline)) inline void
-
 /* Interface names are at most this long, with the terminating zero. */
 #define RECORD_INTERFACE_NAME 16
 
@@ -19,10 +16,6 @@
 #define RECORD_INTERFACES 4096u
 
 #define RECORD_ACTIVE_MAX 0x1fffffu
-
-/* One direction of a UDP stream may be captured late: interval, in microseconds, in which a datagram of the client
- * behind one of the server may be the request that the latter has answered. */
-#define RECORD_EARLY_US 1000000u
 
 struct record_name {
 	char from[RECORD_NAME_FROM_SIZE];
@@ -90,11 +83,6 @@ void record_expect_more(struct flow_table *table, struct flow *flow);
 /* The flow counts the bytes of this endpoint from 0 again. */
 void record_restart_bytes(struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* The rare cases of a packet. */
-void record_set_window(struct record_table *records, struct flow_record *record, unsigned sender, bool closed,
-		       uint64_t now);
-void record_take_answer(struct record_table *records, struct flow_record *record, const struct record_packet *p);
-
 /* Slow path: counts a packet of the flow that `p->sender` has sent.  The record has begun. */
 void record_count_packet(struct flow_table *table, const struct flow *flow, const struct packet *packet,
 			 struct record_packet *p);
@@ -106,7 +94,7 @@ void record_count_anomalies(struct flow_table *table, const struct flow *flow, c
 /* TCP: whether an endpoint has closed its window. */
 bool record_window_is_closed(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* TCP: a round trip of `us` microseconds to endpoint `end` and back was measured; 0: none was. */
+/* TCP: a round trip of `us` microseconds to endpoint `end` and back was measured; 0: no round trip. */
 void record_count_round_trip(struct flow_table *table, const struct flow *flow, unsigned end, uint32_t us);
 
 /* TCP: a segment repeats sequence space; a segment of `endpoint` was overtaken. */
@@ -143,7 +131,7 @@ void record_check_end(struct flow_table *table, struct flow *flow);
 void record_report_removal(struct flow_table *table, const struct flow *flow, enum record_reason reason);
 
 /* The interface and VLAN of a connection, for a new incarnation of it that begins without a frame; and what was counted
- * behind its end, by endpoint. */
+ * after its end, by endpoint. */
 struct record_origin {
 	uint16_t interface, vlan;
 	uint32_t segments[2];
@@ -153,7 +141,7 @@ struct record_origin {
 struct record_origin record_origin(const struct flow_table *table, const struct flow *flow);
 void record_set_origin(struct flow_table *table, const struct flow *flow, struct record_origin origin);
 
-/* The record of a new connection begins with what was counted behind the end of the old one. */
+/* The record of a new connection begins with what was counted after the end of the old one. */
 void record_take_over(struct flow_table *table, const struct flow *flow, const struct record_origin *origin);
 
 /* The flow is removed. */
@@ -162,128 +150,11 @@ void record_drop(struct flow_table *table, const struct flow *flow);
 /* Frees the records of a table. */
 void record_table_free(struct flow_table *table);
 
-/* Packet time at which the connection is reported as open next, UINT64_MAX never; records are kept and the interval is
- * set.  At that time, or later: reports it, unless it was idle since the multiple before. */
-uint64_t record_next_active(const struct flow_table *table, flow_index index);
+/* At the time at which the connection is reported as open next, or later: reports it, unless it was idle since the
+ * multiple before. */
 void record_run_active(struct flow_table *table, const struct flow *flow, uint64_t now);
 
 /* Multiples of the active interval from the connection's start to `now`, at most RECORD_ACTIVE_MAX. */
 uint32_t record_multiples(const struct flow_table *table, flow_index index, uint64_t now);
-
-/* Microseconds between two packet times, 0 if they decrease. */
-static inline uint32_t
-record_us_between(uint64_t from, uint64_t to)
-{
-	uint64_t us = to > from ? (to - from) / 1000 : 0;
-
-	return us < RECORD_UNKNOWN_US ? (uint32_t)us : RECORD_UNKNOWN_US - 1;
-}
-
-/* Whether the record has begun and a packet is counted in it. */
-static inline bool
-record_has_packets(const struct flow_record *record)
-{
-	return (record->bits & RECORD_BEGUN) != 0 && (record->wire[0] | record->wire[1]) != 0;
-}
-
-static inline void
-record_set_time(uint32_t *low, uint16_t *high, uint64_t now)
-{
-	uint64_t us = now / 1000;
-
-	*low = (uint32_t)us;
-	*high = (uint16_t)(us >> 32);
-}
-
-/* Microseconds since a time in two fields; 0 if the time stamps decrease. */
-static inline uint32_t
-record_us_since(uint32_t low, uint16_t high, uint64_t now)
-{
-	uint64_t then = (uint64_t)high << 32 | low, us = (now / 1000 - then) & 0xffffffffffffull;
-
-	if (us >> 47 != 0)
-		return 0;
-	return us < RECORD_UNKNOWN_US ? (uint32_t)us : RECORD_UNKNOWN_US - 1;
-}
-
-/* By the highest bit of a time in microseconds: its bucket, or the one before. */
-extern const uint8_t record_buckets_by_bit[32];
-
-static inline void
-record_add_sample(struct record_histogram *histogram, uint32_t us)
-{
-	unsigned bucket = record_buckets_by_bit[31 - __builtin_clz(us | 1)];
-
-	bucket += us > record_bucket_bounds_us[bucket];
-	histogram->count[bucket]++;
-	histogram->sum_us += us;
-}
-
-RECORD_INLINE
-record_add_round_trip(struct record_table *records, struct flow_time *time, unsigned end, uint32_t us)
-{
-	time_add_round_trip(time, end, us);
-	record_add_sample(&records->totals.rtt, us);
-}
-
-/* Before the server's first payload: microseconds from the first packet to `now`. */
-static inline uint32_t
-record_us_since_first(const struct flow_record *record, uint64_t now)
-{
-	uint32_t us = record_us_since(record->request_us, record->request_high, now);
-
-	return us < RECORD_UNKNOWN_US - 1 - record->answer_max_us ? record->answer_max_us + us : RECORD_UNKNOWN_US - 1;
-}
-
-/* Fresh payload: part of a request, or an answer. */
-RECORD_INLINE
-record_take_payload(struct record_table *records, struct flow_record *record, struct record_packet p)
-{
-	uint16_t early = p.udp ? RECORD_EARLY : 0;
-
-	if (p.sender == flow_record_client(record)) {
-		if (record_unlikely((record->bits & (RECORD_SERVER_SENT | early)) != RECORD_SERVER_SENT)) {
-			if ((record->bits & RECORD_SERVER_SENT) == 0)
-				record->answer_max_us = record_us_since_first(record, p.now);
-			else if (record_us_since(record->request_us, record->request_high, p.now) <= RECORD_EARLY_US)
-				return;
-			else
-				record->bits &= (uint16_t)~RECORD_EARLY;
-		}
-		record_set_time(&record->request_us, &record->request_high, p.now);
-		record->bits |= RECORD_WAITS;
-		if (record_unlikely(p.unordered))
-			record->bits &= (uint16_t)~RECORD_WAITS;
-	} else if (record_unlikely((record->bits & (RECORD_WAITS | RECORD_SERVER_SENT | early)) !=
-				   RECORD_SERVER_SENT)) {
-		record_take_answer(records, record, &p);
-	}
-}
-
-/* Counts a packet.  The record has begun. */
-RECORD_INLINE
-record_apply_packet(struct record_table *records, struct flow_record *record, struct flow_time *time,
-		    struct record_packet p)
-{
-	time_take_packet(time, &(struct time_packet){
-				   .now = p.now,
-				   .from = p.from,
-				   .to = p.to,
-				   .sender = p.sender,
-				   .fresh = p.fresh,
-				   .flags = p.flags,
-				   .closed = {(record->bits & RECORD_WINDOW_CLOSED) != 0,
-					      (record->bits & RECORD_WINDOW_CLOSED << 1) != 0},
-				   .hole = p.hole,
-				   .resent = p.resent,
-				   .ambiguous = p.fresh != 0 && !p.answers && p.sender != flow_record_client(record),
-			       });
-	record->wire[p.sender] += p.wire;
-	record->flags[p.sender] |= p.flags;
-	if (record_unlikely(p.window_closed || (record->bits & 3 * RECORD_WINDOW_CLOSED) != 0))
-		record_set_window(records, record, p.sender, p.window_closed, p.now);
-	if (p.fresh != 0)
-		record_take_payload(records, record, p);
-}
 
 #endif

@@ -2,9 +2,10 @@
 # connection records: the side array, its accounting, totals
 
 libflow_a_SOURCES += \
-	%D%/flow_record.c \
 	%D%/flow_record.h \
+	%D%/record_begin.c \
 	%D%/record_count.c \
+	%D%/record_count.h \
 	%D%/record_end.c \
 	%D%/record_internal.h \
 	%D%/record_time.c \

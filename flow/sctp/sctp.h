@@ -35,7 +35,7 @@ struct sctp_address {
 /* 64-bit, never wrap in practice. */
 struct sctp_counters {
 	uint64_t addr_entries;	    /* endpoints that have an address record now */
-	uint64_t addr_table_full;   /* endpoints without a record because none was free: their packets on other paths
+	uint64_t addr_table_full;   /* endpoints without a record because all were in use: their packets on other paths
 				     * are flows of their own */
 	uint64_t addresses_dropped; /* addresses beyond an endpoint's 8th */
 	uint64_t other_paths;	    /* packets found by tag, on another path */
@@ -51,6 +51,16 @@ void sctp_packet_sent(struct flow_table *table, struct flow *flow, unsigned endp
 /* Endpoint `endpoint` of `flow` has received this packet. */
 void sctp_packet_received(struct flow_table *table, struct flow *flow, unsigned endpoint, const struct packet *packet,
 			  uint64_t now, struct flow_events *events);
+
+/* Whether the association is over: at least one endpoint is closed, and the other is closed or unknown. */
+static inline bool
+sctp_association_is_closed(const struct flow *flow)
+{
+	enum sctp_state a = (enum sctp_state)flow->sctp[0].state, b = (enum sctp_state)flow->sctp[1].state;
+
+	return (a == SCTP_STATE_CLOSED && (b == SCTP_STATE_CLOSED || b == SCTP_STATE_NONE)) ||
+	       (b == SCTP_STATE_CLOSED && a == SCTP_STATE_NONE);
+}
 
 /* Portable name of a state, such as "state-established"; "<unknown>" for SCTP_STATE_NONE. */
 const char *sctp_state_name(enum sctp_state state);

@@ -24,7 +24,7 @@ sctp_addrs_for(uint32_t flows)
 	return records;
 }
 
-/* Entries of the array of address records: index 0 is none. */
+/* Entries of the array of address records: index 0 is unused. */
 static size_t
 sctp_addr_index_space(uint32_t flows)
 {

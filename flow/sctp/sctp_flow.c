@@ -751,15 +751,6 @@ flow_table_lookup_sctp(struct flow_table *table, const struct packet *packet, co
 
 /* --- timers --- */
 
-bool
-sctp_association_is_closed(const struct flow *flow)
-{
-	enum sctp_state a = (enum sctp_state)flow->sctp[0].state, b = (enum sctp_state)flow->sctp[1].state;
-
-	return (a == SCTP_STATE_CLOSED && (b == SCTP_STATE_CLOSED || b == SCTP_STATE_NONE)) ||
-	       (b == SCTP_STATE_CLOSED && a == SCTP_STATE_NONE);
-}
-
 static bool
 sctp_state_is_closing(enum sctp_state state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SCTP, private to flow/sctp/ and flow/record/: the machine, the addresses of endpoints, a packet. */
+/* SCTP, private to flow/sctp/: the machine, the addresses of endpoints, a packet. */
 #ifndef NETOBS_FLOW_SCTP_SCTP_INTERNAL_H
 #define NETOBS_FLOW_SCTP_SCTP_INTERNAL_H
 
@@ -100,7 +100,7 @@ struct sctp_addr_table {
 	struct sctp_counters counters;
 };
 
-/* Enters an endpoint under its tags; allocates a record if it has none. */
+/* Enters an endpoint under its tags; allocates a record if it has no record. */
 void sctp_addrs_index_tags(struct flow_table *table, struct flow *flow, unsigned endpoint);
 
 /* Frees an endpoint's record. */
@@ -120,7 +120,7 @@ bool sctp_addrs_contain(const struct flow_table *table, const struct flow *flow,
  * end of such a flow, if no packet proves it, is not reported. */
 bool sctp_paths_are_known(const struct flow_table *table, const struct flow *flow);
 
-/* The next entry with this tag behind entry `from` (0: from the start); 0 if there is none. */
+/* The next entry with this tag after entry `from` (0: from the start); 0 if there is none. */
 uint32_t sctp_tag_find_next(const struct flow_table *table, const struct sctp_tag_key *tag, uint32_t from);
 
 /* The record that an entry belongs to. */
@@ -144,8 +144,5 @@ struct sctp_bundle {
 };
 
 struct sctp_bundle sctp_bundle_scan(const struct packet *packet);
-
-/* Whether the association is over: at least one endpoint is closed, and the other is closed or unknown. */
-bool sctp_association_is_closed(const struct flow *flow);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/stream/app_flow.h"
 
-#include "flow/stream/app_flow_internal.h"
+#include "flow/stream/app_flow_index.h"
 #include "flow/tcp/tcp.h"
 
 #define XXH_INLINE_ALL
@@ -12,7 +12,7 @@
 
 #include "flow/memory.h"
 
-/* Bytes of the parts of a table of `all` app flows; number 0 is none. */
+/* Bytes of the parts of a table of `all` app flows; number 0 is unused. */
 struct app_flow_sizes {
 	size_t state; /* of one: whole cache lines */
 	size_t entries, states, histories, buckets;
@@ -444,12 +444,6 @@ app_flow_retire(struct app_flow_table *table, struct app_flow *c)
 	app_flow_set_list(table, c, APP_FLOWS_CLOSED);
 }
 
-const struct flow *
-app_flow_get_flow(const struct app_flow *c)
-{
-	return c->flow;
-}
-
 /* Context of the stream callbacks: the reader, its context, and the endpoint that sends. */
 struct app_flow_source {
 	struct app_context *ctx;
@@ -610,7 +604,7 @@ app_flow_start_stream(struct app_flow_table *table, struct app_flow *c, const st
 	bool beginning = app_flow_is_from_start(source->ctx, e, packet);
 
 	table->counters.midstream += !beginning;
-	/* In mid-stream its first bytes may be behind others in the capture. */
+	/* In mid-stream its first bytes may be after others in the capture. */
 	if (beginning)
 		seq = e->iss + 1;
 	else if (source->ctx->kept && (source->ctx->first_known >> source->sender & 1) != 0)
@@ -773,7 +767,7 @@ app_flow_read_segment(struct app_flow_table *table, struct app_flow *c, const st
 		stream_begin(table->pool, s, s->next_seq);
 }
 
-/* Whether an endpoint of which no data were captured has sent none: neither its FIN nor an ACK of its peer is behind
+/* Whether an endpoint of which no data were captured has sent no data: neither its FIN nor an ACK of its peer is after
  * data. */
 static bool
 app_flow_is_empty(const struct tcp_endpoint *peer, const struct tcp_endpoint *e)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* App flows by a key of their reader: one for each key, the latest.  The hash has a secret seed, so buckets stay
  * short. */
-#include "flow/stream/app_reader.h"
+#include "flow/stream/app_flow_index.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-#include "flow/stream/app_flow_internal.h"
 
 static uint32_t *
 app_flow_index_bucket(struct app_flow_table *table, uint64_t key)

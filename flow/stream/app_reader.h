@@ -159,7 +159,4 @@ void app_flow_index_set(struct app_context *ctx, uint64_t key);
 /* The state of another app flow of the same reader that is found under `key`; NULL if there is none. */
 const void *app_flow_index_find(const struct app_context *ctx, uint64_t key);
 
-/* The flow of an app flow. */
-const struct flow *app_flow_get_flow(const struct app_flow *app_flow);
-
 #endif

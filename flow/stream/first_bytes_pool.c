@@ -314,7 +314,7 @@ first_bytes_has_syn_data(const struct first_bytes *first)
 	return false;
 }
 
-/* Appends the bytes of a segment behind the `have` bytes that begin at `base`.  Returns how many there are then. */
+/* Appends the bytes of a segment after the `have` bytes that begin at `base`.  Returns how many there are then. */
 static uint32_t
 first_bytes_append(uint8_t *buffer, uint32_t size, uint32_t base, uint32_t have, uint32_t seq, struct slice bytes)
 {

@@ -97,7 +97,7 @@ bool first_bytes_has_syn_data(const struct first_bytes *first);
 struct slice first_bytes_head(const struct first_bytes_pool *pool, const struct first_bytes *first,
 			      const struct packet *packet, unsigned sender, uint8_t *buffer, uint32_t size);
 
-/* The lowest number `*seq` of the segments of endpoint `sender` that are kept; false if none is. */
+/* The lowest number `*seq` of the segments of endpoint `sender` that are kept; false if no segment is kept. */
 bool first_bytes_get_first(const struct first_bytes *first, unsigned sender, uint32_t *seq);
 
 /* Segment number `i`, from 0, as a packet with a TCP header and payload only. */

@@ -5,7 +5,7 @@ libflow_a_SOURCES += \
 	%D%/app_flow.c \
 	%D%/app_flow.h \
 	%D%/app_flow_index.c \
-	%D%/app_flow_internal.h \
+	%D%/app_flow_index.h \
 	%D%/app_reader.h \
 	%D%/first_bytes_pool.c \
 	%D%/first_bytes_pool.h \

@@ -36,7 +36,7 @@ stream_queue_at(struct stream_pool *pool, uint16_t index)
 	return &pool->segments[index];
 }
 
-/* Entries of the arrays of blocks and segments: index 0 is none. */
+/* Entries of the arrays of blocks and segments: index 0 is unused. */
 #define BLOCK_INDEX_SPACE   ((size_t)STREAM_POOL_BLOCKS + 1)
 #define SEGMENT_INDEX_SPACE ((size_t)STREAM_POOL_SEGMENTS + 1)
 
@@ -452,8 +452,8 @@ stream_skip_acked_gaps(struct stream_ctx *ctx, uint32_t acked)
 		stream_skip_gap(ctx, stream_queue_at(ctx->pool, ctx->s->queue_head)->seq, false);
 }
 
-/* Evicts the queued segments of the stream that has waited longest; the present stream has none.  False if no stream
- * has any. */
+/* Evicts the queued segments of the stream that has waited longest; the present stream has no such segments.  False if
+ * no stream has any. */
 static bool
 stream_evict_oldest_queue(struct stream_ctx *ctx)
 {

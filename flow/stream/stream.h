@@ -9,9 +9,10 @@
  * if they differ the first version counts.
  *
  * One direction may be captured late, by another port or interface.  A segment that acknowledges bytes which its peer
- * was not captured sending yet is held, with all behind it, until they come: a reader has the bytes of both directions
+ * was not captured sending yet is held, with all after it, until they come: a reader has the bytes of both directions
  * in an order in which they can have been sent.  The hold ends without them after STREAM_HOLD_NS, or when the queue is
- * full, or when the peer goes on behind them (they were not captured); there is no other one until the peer sends more.
+ * full, or when the peer continues after them (they were not captured); there is no other one until the peer sends
+ * more.
  */
 #ifndef NETOBS_FLOW_STREAM_STREAM_H
 #define NETOBS_FLOW_STREAM_STREAM_H
@@ -55,7 +56,7 @@ struct stream {
 	bool peer_known;			 /* peer_end is valid */
 	bool unheld;				 /* a hold has ended in vain: no other one until peer_end grows */
 	bool acked_known;			 /* acked is valid */
-	uint32_t peer_end;			 /* sequence number behind what was captured of the other direction */
+	uint32_t peer_end;			 /* sequence number after what was captured of the other direction */
 	uint32_t acked;				 /* latest acknowledgement number of the receiver */
 	struct stream *older, *younger;		 /* list of the streams with queued segments, by how long they have
 						  * waited */
@@ -139,7 +140,7 @@ void stream_end_hold(struct stream_pool *pool, struct stream *stream, const stru
 void stream_acknowledge(struct stream_pool *pool, struct stream *stream, uint32_t acked,
 			const struct stream_reader *reader);
 
-/* The next `length` bytes are missing, and no segment behind them is queued. */
+/* The next `length` bytes are missing, and no segment after them is queued. */
 void stream_skip(struct stream_pool *pool, struct stream *stream, uint32_t length, const struct stream_reader *reader);
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The flow table: creates and removes flows, evicts one if the table is full. */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "dissect/dissect.h"
+/* The life of a flow: made for a first packet; freed by its timer, by an eviction if the table is full, by a new
+ * incarnation or at the end. */
 #include "engine/engine.h"
-#include "flow/memory.h"
-#include "flow/table/table_internal.h"
+#include "flow/table/slots.h"
 
 #define EVICT_SCAN_MAX 16
 #define ACTIVE_NS      (60 * NANOSECONDS)
@@ -87,7 +83,7 @@ evict_flow(struct flow_table *table, flow_index index, uint64_t now)
 	engine_table_evict(flow_cold_class(&table->cold[index]), table->counters.flows);
 	record_prepare(table, flow);
 	events.count = 0;
-	flow_on_evict(table, flow, now, &events);
+	table->protocols[flow->kind].on_evict(table, flow, now, &events);
 	flow_report_end(table, flow, true);
 	flow_report_events(table, flow, &events);
 	record_report_removal(table, flow, RECORD_EVICTED);
@@ -171,187 +167,7 @@ evict_from_probe_sequence(struct flow_table *table, uint32_t hash, uint64_t now)
 	evict_flow(table, least, now);
 }
 
-/* What the capture lacks of a connection, counted when the connection is removed and at the end of the input: so
- * packets cost nothing. */
-
-#define PORT_PRIVILEGED_END 1024u
-
-/* --- what the capture lacks --- */
-
-/* Whether TCP endpoint `endpoint` has sent what only an answer of its peer explains: ACKs of a handshake or of data, or
- * in mid-stream new data in several segments. */
-static bool
-uncaptured_tcp_is_answered(const struct flow *flow, unsigned endpoint)
-{
-	const struct tcp_endpoint *e = &flow->tcp[endpoint];
-
-	if (flow->tcp[1 - endpoint].bytes != 0)
-		return true;
-	if ((e->flags & TCP_EP_ISS_KNOWN) != 0)
-		return e->last_ack_sent != 0;
-	return e->segments_sent > 1 && e->bytes != 0 && !e->retransmitted;
-}
-
-static bool
-uncaptured_is_one_way(const struct flow *flow)
-{
-	for (unsigned endpoint = 0; endpoint < 2; endpoint++) {
-		const struct sctp_endpoint *sctp = &flow->sctp[endpoint];
-
-		if (flow->kind == FLOW_TCP && flow->tcp[1 - endpoint].segments_sent == 0 &&
-		    uncaptured_tcp_is_answered(flow, endpoint))
-			return true;
-		if (flow->kind == FLOW_SCTP && flow->sctp[1 - endpoint].packets == 0 &&
-		    (sctp->flags & SCTP_EP_CUM_ACK_KNOWN) != 0)
-			return true;
-	}
-	return false;
-}
-
-/* By the port that the first sender sends to.  A service below port 1024 that answers a client on such a port is no
- * tunnel. */
-static bool
-uncaptured_is_tunnel(const struct flow *flow)
-{
-	return flow->kind == FLOW_UDP && dissect_port_is_of_closed_tunnel(flow->key.port[1 - flow->first_sender]) &&
-	       flow->key.port[flow->first_sender] >= PORT_PRIVILEGED_END;
-}
-
-/* Counts what was not captured of a connection that is removed. */
-static void
-flow_count_uncaptured(struct flow_table *table, const struct flow *flow)
-{
-	table->counters.one_way += flow->local != 0 && uncaptured_is_one_way(flow);
-	table->counters.tunnel_streams += uncaptured_is_tunnel(flow);
-}
-
-static void
-uncaptured_visit(void *table, const struct flow *flow)
-{
-	flow_count_uncaptured(table, flow);
-}
-
-void
-flow_table_count_open(struct flow_table *table)
-{
-	flow_table_visit(table, uncaptured_visit, table);
-}
-
-/* --- The flow table: memory, creation and removal of flows. --- */
-
-/* Indices are 32 bits wide, and there are more slots than flows. */
-#define FLOWS_MAX (1u << 30)
-
-#define HOME_SLOTS_FIRST 64u
-
-struct flow_limits
-flow_limits_default(void)
-{
-	return (struct flow_limits){
-	    .flows = 1000000,
-	    .tcp_connect_ns = 127 * NANOSECONDS,  /* tcp_syn_retries = 6: 1 + 2 + 4 + ... + 64 s */
-	    .tcp_time_wait_ns = 60 * NANOSECONDS, /* TCP_TIMEWAIT_LEN */
-	    .tcp_idle_ns = 432000 * NANOSECONDS,  /* nf_conntrack_tcp_timeout_established: five days */
-	    .tcp_closing_ns = 120 * NANOSECONDS,  /* nf_conntrack_tcp_timeout_fin_wait */
-	    .udp_idle_ns = 120 * NANOSECONDS,	  /* nf_conntrack_udp_timeout_stream */
-	    .sctp_setup_ns = 90 * NANOSECONDS,	  /* 1.5 times the longest interval of T1 and T2 (RTO.Max) */
-	    .sctp_idle_ns = 210 * NANOSECONDS,	  /* nf_conntrack_sctp_timeout_established: seven heartbeat intervals */
-	    .sctp_closed_ns = 10 * NANOSECONDS,	  /* nf_conntrack_sctp_timeout_closed */
-	    .tcp_reply_ns = NANOSECONDS / 1000,	  /* far longer than a packet takes from a host's tap to its socket */
-	};
-}
-
-static uint32_t
-flow_home_slots_for(uint32_t flows)
-{
-	return flows + flows / 3 + 1;
-}
-
-static size_t
-slots_memory_size(uint32_t flows)
-{
-	return ((size_t)flow_home_slots_for(flows) + HASH_PROBE_MAX + 1) * sizeof(uint64_t);
-}
-
-static size_t
-flow_hot_memory_size(uint32_t flows)
-{
-	return flow_index_space(flows) * sizeof(struct flow);
-}
-
-static size_t
-flow_cold_memory_size(uint32_t flows)
-{
-	return flow_index_space(flows) * sizeof(struct flow_cold);
-}
-
-size_t
-flow_table_memory_size(uint32_t flows)
-{
-	return sizeof(struct flow_table) + slots_memory_size(flows) + flow_hot_memory_size(flows) +
-	       flow_cold_memory_size(flows) + tcp_pools_memory_size(flows) + sctp_addr_table_memory_size(flows);
-}
-
-struct flow_table *
-flow_table_new(const struct flow_limits *limits, uint64_t seed, flow_event_handler *report, void *context)
-{
-	struct flow_table *table;
-
-	if (limits->flows == 0 || limits->flows > FLOWS_MAX) {
-		errno = EINVAL;
-		return NULL;
-	}
-	table = calloc(1, sizeof *table);
-	if (table == NULL)
-		return NULL;
-	table->limits = *limits;
-	table->seed = seed;
-	table->on_events = report;
-	table->context = context;
-	table->id_stride = 1;
-	table->home_slots_max = flow_home_slots_for(limits->flows);
-	table->home_slots = table->home_slots_max < HOME_SLOTS_FIRST ? table->home_slots_max : HOME_SLOTS_FIRST;
-	table->slots = memory_reserve_huge(slots_memory_size(limits->flows));
-	table->hot = memory_reserve_huge(flow_hot_memory_size(limits->flows));
-	table->cold = memory_reserve_huge(flow_cold_memory_size(limits->flows));
-	table->tcp_pools = tcp_pools_new(limits->flows);
-	table->sctp_addrs = sctp_addr_table_new(limits->flows);
-	if (table->slots == NULL || table->hot == NULL || table->cold == NULL || table->tcp_pools == NULL ||
-	    table->sctp_addrs == NULL) {
-		flow_table_free(table);
-		errno = ENOMEM;
-		return NULL;
-	}
-	wheel_init(table, 0);
-	return table;
-}
-
-void
-flow_table_populate(struct flow_table *table, uint32_t flows)
-{
-	if (flows > table->limits.flows)
-		flows = table->limits.flows;
-	memory_populate(table->slots, slots_memory_size(flows));
-	memory_populate(table->hot, flow_hot_memory_size(flows));
-	memory_populate(table->cold, flow_cold_memory_size(flows));
-	tcp_pools_populate(table->tcp_pools, flows);
-}
-
-/* Prefetching and freeing each flow took 16 ns a packet of 183 with a million flows, so the table is freed as a
- * whole. */
-void
-flow_table_free(struct flow_table *table)
-{
-	if (table == NULL)
-		return;
-	record_table_free(table);
-	memory_release(table->slots, slots_memory_size(table->limits.flows));
-	memory_release(table->hot, flow_hot_memory_size(table->limits.flows));
-	memory_release(table->cold, flow_cold_memory_size(table->limits.flows));
-	tcp_pools_free(table->tcp_pools);
-	sctp_addr_table_free(table->sctp_addrs);
-	free(table);
-}
+/* --- creation and removal --- */
 
 /* Prefetches the memory of the flow that is created next. */
 static void
@@ -433,7 +249,7 @@ flow_table_remove_flow(struct flow_table *table, struct flow *flow)
 {
 	flow_index index = flow_index_of(table, flow);
 
-	flow_count_uncaptured(table, flow);
+	table->protocols[flow->kind].count_uncaptured(&table->counters, flow);
 	record_drop(table, flow);
 	wheel_remove(table, index);
 	evict_list_remove(table, index);
@@ -443,26 +259,6 @@ flow_table_remove_flow(struct flow_table *table, struct flow *flow)
 	table->cold[index].evict_next = table->free_head;
 	table->free_head = index;
 	table->counters.flows--;
-}
-
-void
-flow_report_events(struct flow_table *table, struct flow *flow, const struct flow_events *events)
-{
-	if (events->count != 0)
-		table->on_events(table->context, flow, events);
-}
-
-void
-flow_report_end(struct flow_table *table, struct flow *flow, bool removed)
-{
-	if (table->on_end != NULL)
-		table->on_end(table->context, flow, removed);
-}
-
-void
-flow_table_set_end_handler(struct flow_table *table, flow_end_handler *handler)
-{
-	table->on_end = handler;
 }
 
 void
@@ -478,168 +274,118 @@ flow_table_clear(struct flow_table *table)
 			continue;
 		record_prepare(table, flow);
 		ignored.count = 0;
-		flow_on_evict(table, flow, flow->last_seen, &ignored);
+		table->protocols[flow->kind].on_evict(table, flow, flow->last_seen, &ignored);
 		flow_report_end(table, flow, true);
 		record_report_removal(table, flow, RECORD_CAPTURE_END);
 		flow_table_remove_flow(table, flow);
 	}
 }
 
-struct flow_cold *
-flow_cold(struct flow_table *table, const struct flow *flow)
+/* --- timers --- */
+
+/* Runs the timer of a flow whose deadline has passed; the deadline is the time of its events, however late this
+ * runs. */
+static void
+flow_expire(struct flow_table *table, flow_index index, uint64_t now)
 {
-	return &table->cold[flow_index_of(table, flow)];
+	struct flow *flow = &table->hot[index];
+	uint64_t deadline = flow->deadline, next;
+	struct flow_events events;
+
+	if (wheel_active_time(table, index) < deadline) {
+		record_run_active(table, flow, now);
+		wheel_requeue(table, index);
+		return;
+	}
+	record_prepare(table, flow);
+	events.count = 0;
+	next = table->protocols[flow->kind].on_deadline(table, flow, deadline, &events);
+	flow_report_end(table, flow, next == 0);
+	flow_report_events(table, flow, &events);
+	flow_table_report_ended(table);
+	if (next == 0) {
+		record_report_removal(table, flow, RECORD_IDLE);
+		table->counters.expired++;
+		flow_table_remove_flow(table, flow);
+		return;
+	}
+	wheel_remove(table, index);
+	/* A deadline that is not later is a bug; it must not stop the clock. */
+	flow->deadline = next > deadline ? next : deadline_add(deadline, 1ull << WHEEL_TICK_BITS);
+	wheel_add(table, index);
+}
+
+/* Fires timer-expire for each class of which timers have run. */
+static void
+flow_report_expired(const uint32_t expired[EVICT_CLASS_COUNT])
+{
+	for (unsigned class = 0; class < EVICT_CLASS_COUNT; class++)
+		if (expired[class] != 0)
+			engine_timer_expire(class, expired[class]);
+}
+
+/* Out of line: what runs for every packet, the comparison, needs no memory. */
+static __attribute__((noinline)) void
+flow_table_run_due_timers(struct flow_table *table, uint64_t now)
+{
+	uint32_t expired[EVICT_CLASS_COUNT] = {0};
+	flow_index first;
+
+	wheel_begin_run(table, now);
+	while ((first = wheel_first_due(table, now)) != 0) {
+		flow_index second = table->cold[first].wheel_next;
+
+		__builtin_prefetch(&table->hot[second]);
+		__builtin_prefetch(&table->cold[second]);
+		expired[flow_cold_class(&table->cold[first])]++;
+		flow_expire(table, first, now);
+	}
+	wheel_end_run(table);
+	flow_report_expired(expired);
 }
 
 void
-flow_table_omit_states(struct flow_table *table, bool omit)
+flow_table_run_timers(struct flow_table *table, uint64_t now)
 {
-	table->omits_states = omit;
+	if (__builtin_expect(now - table->wheel.idle_base >= table->wheel.idle_span, 0))
+		flow_table_run_due_timers(table, now);
 }
 
-void
-flow_table_expect_duplicate(struct flow_table *table, bool expected)
+/* Before an overdue flow is returned, its timer and all earlier ones run. */
+static struct flow *
+flow_table_lookup_after_timers(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
 {
-	table->expects_duplicate = expected;
-}
+	struct flow *flow;
 
-bool
-flow_table_expects_duplicate(const struct flow_table *table)
-{
-	return table->expects_duplicate;
-}
-
-bool
-flow_table_omits_states(const struct flow_table *table)
-{
-	return table->omits_states;
-}
-
-const struct flow_limits *
-flow_table_limits(const struct flow_table *table)
-{
-	return &table->limits;
-}
-
-struct sctp_addr_table *
-flow_table_sctp_addrs(const struct flow_table *table)
-{
-	return table->sctp_addrs;
-}
-
-flow_index
-flow_table_index(const struct flow_table *table, const struct flow *flow)
-{
-	return flow_index_of(table, flow);
+	flow_table_run_timers(table, now);
+	while ((flow = flow_table_lookup(table, key, hash)) != NULL && deadline_is_due(flow->deadline, now))
+		/* The wheel has not reached the flow, because time went backwards. */
+		flow_expire(table, flow_index_of(table, flow), now);
+	return flow;
 }
 
 struct flow *
-flow_table_flow_at(const struct flow_table *table, flow_index index)
+flow_table_lookup_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
 {
-	return &table->hot[index];
+	struct flow *flow = slots_lookup_candidate(table, key, hash);
+
+	if (flow == NULL || __builtin_expect(!deadline_is_due(flow->deadline, now), 1))
+		return flow;
+	return flow_table_lookup_after_timers(table, key, hash, now);
+}
+
+/* --- what the capture lacks --- */
+
+static void
+flow_visit_uncaptured(void *context, const struct flow *flow)
+{
+	struct flow_table *table = context;
+
+	table->protocols[flow->kind].count_uncaptured(&table->counters, flow);
 }
 
 void
-flow_table_set_timeouts(struct flow_table *table, const struct flow_limits *limits)
+flow_table_count_open(struct flow_table *table)
 {
-	uint32_t flows = table->limits.flows;
-
-	table->limits = *limits;
-	table->limits.flows = flows;
-}
-
-struct tcp_pools *
-flow_table_tcp_pools(const struct flow_table *table)
-{
-	return table->tcp_pools;
-}
-
-struct flow_counters *
-flow_table_counters_rw(struct flow_table *table)
-{
-	return &table->counters;
-}
-
-const struct flow_counters *
-flow_table_counters(const struct flow_table *table)
-{
-	return &table->counters;
-}
-
-void
-flow_table_set_id_stride(struct flow_table *table, unsigned number, unsigned of)
-{
-	table->id_first = number;
-	table->id_stride = of;
-}
-
-uint64_t
-flow_cid(const struct flow_table *table, const struct flow *flow, unsigned endpoint)
-{
-	uint64_t before = flow_cold_serial(&table->cold[flow_index_of(table, flow)]) - 1;
-
-	return 2 * (before * table->id_stride + table->id_first) + 1 + endpoint;
-}
-
-uint64_t
-flow_first_seen(const struct flow_table *table, const struct flow *flow)
-{
-	return flow_table_time_stamp(table, table->cold[flow_index_of(table, flow)].first_seen);
-}
-
-uint64_t
-flow_last_seen(const struct flow_table *table, const struct flow *flow)
-{
-	return flow_table_time_stamp(table, flow->last_seen);
-}
-
-void
-flow_table_set_clock_offset(struct flow_table *table, uint64_t offset)
-{
-	table->clock_offset = offset;
-}
-
-uint64_t
-flow_table_time_stamp(const struct flow_table *table, uint64_t time)
-{
-	return time - table->clock_offset;
-}
-
-void
-flow_table_clear_local_epochs(struct flow_table *table)
-{
-	flow_index index;
-
-	for (index = 1; index <= table->high_water; index++)
-		table->hot[index].local_epoch = 0;
-}
-
-void
-flow_table_set_slow(struct flow_table *table, flow_predicate *is_slow, const void *context)
-{
-	flow_index index;
-
-	for (index = 1; index <= table->high_water; index++)
-		if (flow_cold_serial(&table->cold[index]) != 0)
-			table->hot[index].slow = is_slow(context, &table->hot[index]);
-}
-
-void
-flow_table_visit(const struct flow_table *table, flow_visitor *visit, void *context)
-{
-	flow_index index;
-
-	for (index = 1; index <= table->high_water; index++)
-		if (flow_cold_serial(&table->cold[index]) != 0)
-			visit(context, &table->hot[index]);
-}
-
-bool
-flow_table_next(const struct flow_table *table, uint32_t *index, const struct flow **flow)
-{
-	if (*index >= table->high_water)
-		return false;
-	*index += 1;
-	*flow = flow_cold_serial(&table->cold[*index]) != 0 ? &table->hot[*index] : NULL;
-	return true;
+	flow_table_visit(table, flow_visit_uncaptured, table);
 }

@@ -75,18 +75,6 @@ flow_key_hash_packet(const struct flow_table *table, const struct packet *packet
 }
 
 void
-flow_table_prefetch_slot(const struct flow_table *table, uint32_t hash)
-{
-	slots_prefetch_home(table, hash);
-}
-
-struct flow *
-flow_table_prefetch_candidate(const struct flow_table *table, uint32_t hash)
-{
-	return slots_prefetch_candidate(table, hash);
-}
-
-void
 flow_table_set_candidate(struct flow_table *table, struct flow *candidate)
 {
 	table->candidate = candidate;

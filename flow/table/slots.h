@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lookup of a flow by its key, in the slot order that table_internal.h describes.  Inline, because timer_wheel.c and
+/* Lookup of a flow by its key, in the slot order that table_internal.h describes.  Inline, because flow_table.c and
  * fastpath.c look up the flow of every packet. */
 #ifndef NETOBS_FLOW_TABLE_SLOTS_H
 #define NETOBS_FLOW_TABLE_SLOTS_H

@@ -64,13 +64,14 @@ struct flow_table {
 	struct flow *hot;
 	struct flow_cold *cold;
 	struct flow *candidate; /* candidate of the next lookup, NULL none */
+	const struct flow_protocol *protocols; /* by enum flow_kind */
 	struct tcp_pools *tcp_pools;
 	struct sctp_addr_table *sctp_addrs;
 	uint64_t seed;
 	uint64_t clock_offset; /* packet time - time stamp, modulo 2^64 */
 	uint32_t home_slots; /* number of home slots; HASH_PROBE_MAX + 1 slots follow, the last one always free */
 	uint32_t home_slots_max;
-	flow_index high_water;	      /* highest index used so far; the memory behind it is untouched */
+	flow_index high_water;	      /* highest index used so far; the memory after it is untouched */
 	flow_index free_head;	      /* head of the free list below high_water, linked by evict_next */
 	uint64_t last_serial;	      /* serial of the latest flow */
 	bool omits_states;	      /* see flow_table_omit_states() */
@@ -99,8 +100,15 @@ deadline_is_due(uint64_t deadline, uint64_t now)
 	return deadline <= now && deadline != UINT64_MAX;
 }
 
+/* Home slots for a table of so many flows. */
+static inline uint32_t
+flow_home_slots_for(uint32_t flows)
+{
+	return flows + flows / 3 + 1;
+}
+
 /* slots.c: doubles the number of home slots.  Moves all entries to the end of the new range, in order, and then each to
- * its slot, which is never behind its source.  Takes a few milliseconds with a million flows. */
+ * its slot, which is never after its source.  Takes a few milliseconds with a million flows. */
 void slots_grow(struct flow_table *table);
 
 /* slots.c: inserts a flow under its hash, false if the free slot is too far from the home slot; removes it. */
@@ -119,7 +127,16 @@ void wheel_remove(struct flow_table *table, flow_index index);
 void wheel_requeue(struct flow_table *table, flow_index index);
 void wheel_requeue_all(struct flow_table *table);
 
+/* timer_wheel.c: when the connection is reported as open next, UINT64_MAX never. */
+uint64_t wheel_active_time(const struct flow_table *table, flow_index index);
+
 /* timer_wheel.c: packet time at which the present tick began; never after a timer that runs. */
 uint64_t wheel_time(const struct flow_table *table);
+
+/* timer_wheel.c: runs timers at `now`: turns the wheel back if time has been earlier for a while; the flow whose timer
+ * is due first, 0 if there is none; when no more is due. */
+void wheel_begin_run(struct flow_table *table, uint64_t now);
+flow_index wheel_first_due(struct flow_table *table, uint64_t now);
+void wheel_end_run(struct flow_table *table);
 
 #endif

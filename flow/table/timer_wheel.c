@@ -10,8 +10,7 @@
  * packet, therefore costs nothing.  A bitmap finds the occupied buckets, so a gap of years between two frames costs no
  * more than a gap of one tick.
  */
-#include "engine/engine.h"
-#include "flow/table/slots.h"
+#include "flow/table/table_internal.h"
 
 #define BUCKET_MASK	   (WHEEL_BUCKETS - 1)
 #define WHEEL_LEVEL_0	   0
@@ -27,20 +26,39 @@
  * attackers. */
 #define DUE_SEARCH_MAX 32
 
-/* When the connection is reported as open next, UINT64_MAX never. */
+/* When the connection is reported as open next; records are kept and the interval is set. */
+static __attribute__((noinline, cold)) uint64_t
+wheel_next_active(const struct flow_table *table, flow_index index)
+{
+	const struct flow_record *record = &table->records.entries[index];
+	uint64_t age;
+
+	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != RECORD_BEGUN ||
+	    record->active_count == RECORD_ACTIVE_MAX ||
+	    __builtin_mul_overflow(table->records.active_interval_ns, record->active_count + 1ull, &age))
+		return UINT64_MAX;
+	return deadline_add(table->cold[index].first_seen, age);
+}
+
 static inline uint64_t
-wheel_active_time(const struct flow_table *table, flow_index index)
+wheel_active_deadline(const struct flow_table *table, flow_index index)
 {
 	if (__builtin_expect(table->records.active_interval_ns == 0 || table->records.entries == NULL, 1))
 		return UINT64_MAX;
-	return record_next_active(table, index);
+	return wheel_next_active(table, index);
+}
+
+uint64_t
+wheel_active_time(const struct flow_table *table, flow_index index)
+{
+	return wheel_active_deadline(table, index);
 }
 
 /* When the wheel must examine the flow. */
 static inline uint64_t
 wheel_deadline(const struct flow_table *table, flow_index index)
 {
-	uint64_t deadline = table->hot[index].deadline, active = wheel_active_time(table, index);
+	uint64_t deadline = table->hot[index].deadline, active = wheel_active_deadline(table, index);
 
 	return active < deadline ? active : deadline;
 }
@@ -500,101 +518,29 @@ wheel_rewind(struct flow_table *table, uint64_t now)
 	}
 }
 
-/* Runs the timer of a flow whose deadline has passed; the deadline is the time of its events, however late this
- * runs. */
-static void
-wheel_expire_flow(struct flow_table *table, flow_index index, uint64_t now)
+void
+wheel_begin_run(struct flow_table *table, uint64_t now)
 {
-	struct flow *flow = &table->hot[index];
-	uint64_t deadline = flow->deadline, next;
-	struct flow_events events;
-
-	if (wheel_active_time(table, index) < deadline) {
-		record_run_active(table, flow, now);
-		wheel_requeue(table, index);
-		return;
-	}
-	record_prepare(table, flow);
-	events.count = 0;
-	next = flow_on_deadline(table, flow, deadline, &events);
-	flow_report_end(table, flow, next == 0);
-	flow_report_events(table, flow, &events);
-	flow_table_report_ended(table);
-	if (next == 0) {
-		record_report_removal(table, flow, RECORD_IDLE);
-		table->counters.expired++;
-		flow_table_remove_flow(table, flow);
-		return;
-	}
-	wheel_remove(table, index);
-	/* A deadline that is not later is a bug; it must not stop the clock. */
-	flow->deadline = next > deadline ? next : deadline_add(deadline, 1ull << WHEEL_TICK_BITS);
-	wheel_add(table, index);
-}
-
-/* Fires timer-expire for each class of which timers have run. */
-static void
-wheel_report_expired(const uint32_t expired[EVICT_CLASS_COUNT])
-{
-	for (unsigned class = 0; class < EVICT_CLASS_COUNT; class++)
-		if (expired[class] != 0)
-			engine_timer_expire(class, expired[class]);
-}
-
-static void
-wheel_run(struct flow_table *table, uint64_t now)
-{
-	struct wheel *wheel = &table->wheel;
-	uint32_t expired[EVICT_CLASS_COUNT] = {0};
-
-	if (now < wheel->idle_base)
+	if (now < table->wheel.idle_base)
 		wheel_rewind(table, now);
 	else
-		wheel->rewind_count = 0;
+		table->wheel.rewind_count = 0;
+}
+
+flow_index
+wheel_first_due(struct flow_table *table, uint64_t now)
+{
 	do {
-		flow_index first;
+		flow_index first = table->wheel.bucket[WHEEL_DUE];
 
-		while ((first = wheel->bucket[WHEEL_DUE]) != 0 && deadline_is_due(wheel_deadline(table, first), now)) {
-			flow_index second = table->cold[first].wheel_next;
-
-			__builtin_prefetch(&table->hot[second]);
-			__builtin_prefetch(&table->cold[second]);
-			expired[flow_cold_class(&table->cold[first])]++;
-			wheel_expire_flow(table, first, now);
-		}
 		if (first != 0)
-			break;
+			return deadline_is_due(wheel_deadline(table, first), now) ? first : 0;
 	} while (wheel_advance(table, now >> WHEEL_SLICE_BITS));
-	wheel_update_idle_span(table);
-	wheel_report_expired(expired);
+	return 0;
 }
 
 void
-flow_table_run_timers(struct flow_table *table, uint64_t now)
+wheel_end_run(struct flow_table *table)
 {
-	if (__builtin_expect(now - table->wheel.idle_base >= table->wheel.idle_span, 0))
-		wheel_run(table, now);
-}
-
-/* Before an overdue flow is returned, its timer and all earlier ones run. */
-static struct flow *
-flow_table_lookup_after_timers(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
-{
-	struct flow *flow;
-
-	flow_table_run_timers(table, now);
-	while ((flow = flow_table_lookup(table, key, hash)) != NULL && deadline_is_due(flow->deadline, now))
-		/* The wheel has not reached the flow, because time went backwards. */
-		wheel_expire_flow(table, flow_index_of(table, flow), now);
-	return flow;
-}
-
-struct flow *
-flow_table_lookup_live(struct flow_table *table, const struct flow_key *key, uint32_t hash, uint64_t now)
-{
-	struct flow *flow = slots_lookup_candidate(table, key, hash);
-
-	if (flow == NULL || __builtin_expect(!deadline_is_due(flow->deadline, now), 1))
-		return flow;
-	return flow_table_lookup_after_timers(table, key, hash, now);
+	wheel_update_idle_span(table);
 }

@@ -11,8 +11,8 @@ libflow_a_SOURCES += \
 	%D%/tcp_flow.c \
 	%D%/tcp_holes.c \
 	%D%/tcp_incarnation.c \
+	%D%/tcp_internal.h \
 	%D%/tcp_loss.c \
-	%D%/tcp_loss.h \
 	%D%/tcp_machine.c \
 	%D%/tcp_machine.h \
 	%D%/tcp_order.c \
@@ -21,6 +21,5 @@ libflow_a_SOURCES += \
 	%D%/tcp_receive.c \
 	%D%/tcp_retransmit.c \
 	%D%/tcp_segment.c \
-	%D%/tcp_segment.h \
 	%D%/tcp_send.c \
 	%D%/tcp_transition.c

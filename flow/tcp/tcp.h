@@ -22,11 +22,11 @@ void tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endp
 enum anomaly tcp_segment_received(struct flow_table *table, struct flow *flow, unsigned endpoint,
 				  const struct packet *packet, uint64_t now, struct flow_events *events);
 
-/* The result that tcp_segment_received() will have for endpoint `receiver`.  Call it behind tcp_segment_sent(). */
+/* The result that tcp_segment_received() will have for endpoint `receiver`.  Call it after tcp_segment_sent(). */
 enum anomaly tcp_segment_check(struct flow_table *table, struct flow *flow, unsigned receiver,
 			       const struct packet *packet);
 
-/* Whether the segment is in order and acknowledges or carries something new: then it is no duplicate. */
+/* Whether the segment is in order and acknowledges or carries something new: then it is not a duplicate. */
 bool tcp_segment_is_next(const struct flow *flow, unsigned sender, const struct packet *packet);
 
 /* Whether the identification of a segment is that of another one among the latest of endpoint `sender`. */
@@ -54,11 +54,19 @@ void tcp_icmp_received(struct flow_table *table, struct flow *flow, unsigned end
  * changes are reported through the table's callback. */
 void tcp_flush_deferred(struct flow_table *table, uint64_t now);
 
-/* Whether an ACK of the SYN,ACK of a passive endpoint was captured that it may drop (flow/tcp/tcp_segment.h). */
+/* Whether an ACK of the SYN,ACK of a passive endpoint was captured that it may drop (flow/tcp/tcp_internal.h). */
 static inline bool
 tcp_ack_is_deferred(const struct tcp_endpoint *e)
 {
 	return (e->slow_reasons & TCP_SLOW_ACK_DEFERRED) != 0 && e->state == TCP_STATE_SYN_RECEIVED;
+}
+
+/* In a synchronized state other than CLOSED. */
+static inline bool
+tcp_state_is_synchronized(enum tcp_state state)
+{
+	return state != TCP_STATE_NONE && state != TCP_STATE_CLOSED && state != TCP_STATE_LISTEN &&
+	       state != TCP_STATE_SYN_SENT && state != TCP_STATE_SYN_RECEIVED;
 }
 
 /* Portable name of a state, such as "state-established"; "<unknown>" for TCP_STATE_NONE. */
@@ -92,7 +100,7 @@ tcp_captured_bytes(const struct tcp_endpoint *endpoint)
 /* Segments of endpoint `endpoint` that repeat sequence space. */
 uint32_t tcp_retransmits(const struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
-/* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte behind the SYN, or the first
+/* Stream offset of sequence number `seq` of endpoint `sender`.  Offset 0 is the first byte after the SYN, or the first
  * byte captured if the connection is mid-stream. */
 uint64_t tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq);
 

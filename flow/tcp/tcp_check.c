@@ -7,12 +7,13 @@
  */
 #include "flow/tcp/tcp_check.h"
 
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Old numbers are accepted within at least this many bytes below the expected one: windows shrink. */
 #define TCP_OLD_WINDOW_MIN 65536u
 
-uint32_t
+/* Largest window that the endpoint may have advertised with its last segment, bytes. */
+static uint32_t
 tcp_window_bytes(const struct tcp_endpoint *e, const struct tcp_endpoint *peer)
 {
 	if ((e->flags & peer->flags & TCP_EP_ISS_KNOWN) != 0 || e->wscale != 0)
@@ -28,7 +29,7 @@ tcp_old_window(const struct tcp_endpoint *e, const struct tcp_endpoint *peer)
 	return window < TCP_OLD_WINDOW_MIN ? TCP_OLD_WINDOW_MIN : window;
 }
 
-/* Whether the endpoint has received the peer's SYN, or anything behind it. */
+/* Whether the endpoint has received the peer's SYN, or anything after it. */
 static bool
 tcp_has_received(const struct tcp_endpoint *e)
 {
@@ -63,7 +64,7 @@ tcp_ack_is_unsent(const struct tcp_endpoint *e, const struct tcp_endpoint *sende
 
 /* An ACK number from before the connection, or more than a window old (RFC 5961 section 5.2).  Linux limits that window
  * to the sequence space that was acknowledged, which contains the SYN of an active opener only: the ISN of an active
- * opener is an acceptable old ACK number, that of a passive one is none. */
+ * opener is an acceptable old ACK number, that of a passive one is not. */
 static bool
 tcp_ack_is_old(const struct tcp_endpoint *e, const struct tcp_endpoint *sender, uint32_t ack)
 {

@@ -3,7 +3,7 @@
 #ifndef NETOBS_FLOW_TCP_TCP_CHECK_H
 #define NETOBS_FLOW_TCP_TCP_CHECK_H
 
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Numbers of two segments that differ by no more belong to one connection, bytes. */
 #define TCP_RESYNC_BYTES (1u << 20)
@@ -17,9 +17,6 @@ struct tcp_arrival {
 	uint32_t payload_len;
 	unsigned endpoint;
 };
-
-/* Largest window that the endpoint may have advertised with its last segment, bytes. */
-uint32_t tcp_window_bytes(const struct tcp_endpoint *e, const struct tcp_endpoint *peer);
 
 /* Whether enough of the endpoint was captured to know what it accepts. */
 bool tcp_acceptance_is_known(const struct tcp_endpoint *e);

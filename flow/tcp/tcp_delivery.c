@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Byte stream offsets: what an application has sent, and what was delivered to it. */
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* No application has sent more at once than this if the bytes were not captured. */
 #define TCP_UNCAPTURED_SEND_MAX (1u << 24)
@@ -15,7 +15,7 @@ tcp_stream_offset(const struct flow *flow, unsigned sender, uint32_t seq)
 	return offset < 0 ? 0 : (uint64_t)offset;
 }
 
-/* The sequence number behind the last byte of the stream that the endpoint has sent. */
+/* The sequence number after the last byte of the stream that the endpoint has sent. */
 static uint32_t
 tcp_sent_end(const struct tcp_endpoint *e)
 {

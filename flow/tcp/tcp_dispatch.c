@@ -4,8 +4,7 @@
 
 #include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_fastpath.h"
-#include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /*
  * ICMP errors about a connection.  Linux ends an attempt to connect with most of them (tcp_v4_err(), tcp_v6_err()):

@@ -8,7 +8,7 @@
 #define NETOBS_FLOW_TCP_TCP_FASTPATH_H
 
 #include "flow/flow.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* The fields of a segment that the fast path uses; the segment has ACK and no SYN, RST or SACK. */
 struct tcp_fast_segment {

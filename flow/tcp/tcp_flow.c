@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Timers and removal of TCP connections. */
-#include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* --- timers --- */
 
 /* Applies deferred inputs whose wait has expired: they have arrived although nothing confirmed it.  True if there was
- * one.  An ACK of a SYN,ACK remains deferred while data behind it are not answered. */
+ * one.  An ACK of a SYN,ACK remains deferred while data after it are not answered. */
 static bool
 tcp_flow_expire_deferred(struct flow_table *table, struct flow *flow, uint64_t now, struct flow_events *events)
 {

@@ -6,19 +6,13 @@
  * Nothing else is missing if the bytes in the list and those captured are all that the numbers of the endpoint span.
  * Bytes for which the pools had no room are counted as forgotten; from `floor` on the list still has every hole.
  */
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Most holes of an endpoint; with more the lowest is forgotten. */
 #define TCP_HOLES_MAX 512u
 
 /* A hole so far below SND.UNA is not filled any more: forgets it. */
 #define TCP_HOLE_ACKNOWLEDGED_MAX (1u << 24)
-
-static struct tcp_hole *
-tcp_hole_at(const struct tcp_pools *pools, uint32_t number)
-{
-	return &pools->holes[number - 1];
-}
 
 /* A free hole; 0 if all are in use. */
 static uint32_t
@@ -33,24 +27,7 @@ tcp_hole_allocate(struct tcp_pools *pools)
 	return number;
 }
 
-/* Takes the hole behind `previous` (0: the first) out of the list. */
-static void
-tcp_holes_unlink(struct tcp_pools *pools, struct tcp_holes *holes, uint32_t previous)
-{
-	uint32_t *link = previous == 0 ? &holes->head : &tcp_hole_at(pools, previous)->next;
-	uint32_t number = *link;
-	struct tcp_hole *hole = tcp_hole_at(pools, number);
-
-	*link = hole->next;
-	if (holes->tail == number)
-		holes->tail = previous;
-	holes->bytes -= hole->end_seq - hole->begin;
-	holes->count--;
-	hole->next = pools->hole_free_head;
-	pools->hole_free_head = number;
-}
-
-/* Inserts a hole behind `previous` (0: in front).  False if there is no room. */
+/* Inserts a hole after `previous` (0: in front).  False if there is no room. */
 static bool
 tcp_holes_insert(struct tcp_pools *pools, struct tcp_holes *holes, uint32_t previous, struct tcp_hole hole)
 {
@@ -88,34 +65,13 @@ tcp_holes_forget_lowest(struct tcp_pools *pools, struct tcp_holes *holes)
 
 /* --- lists --- */
 
-static struct tcp_holes *
-tcp_holes_at(const struct tcp_pools *pools, uint32_t number)
-{
-	return &pools->hole_lists[number - 1];
-}
-
-/* The list of the endpoint in `ctx`; NULL if it has none. */
+/* The list of the endpoint in `ctx`; NULL without a list. */
 static struct tcp_holes *
 tcp_holes_of(const struct tcp_segment_ctx *ctx)
 {
 	const struct tcp_loss *loss = tcp_loss_find(ctx);
 
 	return loss == NULL || loss->holes == 0 ? NULL : tcp_holes_at(flow_table_tcp_pools(ctx->table), loss->holes);
-}
-
-void
-tcp_holes_release(struct tcp_pools *pools, struct tcp_loss *loss)
-{
-	struct tcp_holes *holes;
-
-	if (loss->holes == 0)
-		return;
-	holes = tcp_holes_at(pools, loss->holes);
-	while (holes->head != 0)
-		tcp_holes_unlink(pools, holes, 0);
-	*holes = (struct tcp_holes){.owner = pools->hole_list_free_head};
-	pools->hole_list_free_head = loss->holes;
-	loss->holes = 0;
 }
 
 static void
@@ -127,7 +83,7 @@ tcp_holes_evict(struct tcp_pools *pools)
 	tcp_holes_release(pools, &pools->loss_pairs[owner / 2].end[owner % 2]);
 }
 
-/* The list of the endpoint in `ctx`, which is created if it has none. */
+/* The list of the endpoint in `ctx`, which is created if needed. */
 static struct tcp_holes *
 tcp_holes_acquire(struct tcp_segment_ctx *ctx)
 {
@@ -261,7 +217,7 @@ tcp_holes_fill_below(struct tcp_segment_ctx *ctx, uint32_t seq, uint32_t end_seq
 	return (tcp_seq_before(base, end_seq) ? base : end_seq) - seq;
 }
 
-/* Takes [seq, end_seq) out of the hole behind `previous`, which it overlaps.  True if the hole is gone. */
+/* Takes [seq, end_seq) out of the hole after `previous`, which it overlaps.  True if the hole is gone. */
 static bool
 tcp_holes_cut(struct tcp_pools *pools, struct tcp_holes *holes, uint32_t previous, uint32_t seq, uint32_t end_seq)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Creation of TCP connections, and new incarnations: SYNs between the two ends of a connection that is known. */
 #include "flow/tcp/tcp_check.h"
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* A SYN that is repeated after this long without any segment of its receiver was not answered with a challenge ACK: a
  * retransmission timer is not shorter. */
@@ -200,7 +200,7 @@ tcp_apply_pending_syn(struct flow_table *table, struct flow *old, uint64_t now)
 	struct flow_events events;
 	struct flow *flow;
 
-	pending_syn_find(table, old)->ts = old->last_seen; /* behind the end of the old connection */
+	pending_syn_find(table, old)->ts = old->last_seen; /* after the end of the old connection */
 	tcp_flow_supersede(table, old, now);
 	flow = tcp_flow_begin(table, &syn.header, &key, hash, syn.sender, now);
 	flow->local = local & 3u;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Evidence of a sender's losses: ACKs, SACK blocks (RFC 2018), D-SACK (RFC 2883). */
-#include "flow/tcp/tcp_loss.h"
-
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* RFC 6928: initial congestion window in segments. */
 #define INITIAL_WINDOW 10u
@@ -11,14 +9,6 @@ static struct tcp_loss *
 tcp_loss_acquire(struct tcp_segment_ctx *ctx)
 {
 	return &loss_pool_acquire(ctx->table, ctx->flow)->end[ctx->endpoint];
-}
-
-struct tcp_loss *
-tcp_loss_find(const struct tcp_segment_ctx *ctx)
-{
-	struct tcp_loss_pair *pair = loss_pool_find(flow_table_tcp_pools(ctx->table), flow_cold(ctx->table, ctx->flow));
-
-	return pair == NULL ? NULL : &pair->end[ctx->endpoint];
 }
 
 /* --- SACK blocks --- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
-#include "flow/tcp/tcp_loss.h"
 
 /* A duplicate is captured this soon after its original. */
 #define TCP_DUPLICATE_MAX_US 1000000u
@@ -31,7 +30,7 @@
 /* The bits of TSval in a send stamp are unambiguous for half of 2^12 ms. */
 #define TCP_STAMP_AGE_MAX_US 1500000u
 
-/* Longest tick of the clocks behind TSval that are in use. */
+/* Longest tick of the clocks that hosts use for TSval. */
 #define TCP_TICK_MAX_US 10000u
 
 struct order_scan {
@@ -107,8 +106,8 @@ order_scan_above(struct order_scan *scan, const struct send_log_entry *entry, bo
 		scan->next_seq = entry->seq;
 }
 
-/* Whether the stamp of a log entry is no identification although the sender counts them up: a packet whose counter was
- * 0 has a stamp from TSval.  `later`: the entry after it. */
+/* Whether the stamp of a log entry is not an identification although the sender counts them up: a packet whose counter
+ * was 0 has a stamp from TSval.  `later`: the entry after it. */
 static bool
 order_stamp_is_alien(const struct send_log_entry *entry, const struct send_log_entry *later)
 {
@@ -239,7 +238,7 @@ order_is_answering_syn(const struct tcp_segment_ctx *ctx)
 {
 	const struct send_log_entry *peer = send_log_entry_at(flow_table_tcp_pools(ctx->table), ctx->peer->log_tail);
 	bool repeated = peer != NULL && (peer->prev_and_retransmitted & 1) != 0;
-	/* Captured behind an ACK of what the peer has sent since. */
+	/* Captured after an ACK of what the peer has sent since. */
 	bool late = ctx->ep->state == TCP_STATE_ESTABLISHED && tcp_seq_before(ctx->header->ack, ctx->ep->last_ack_sent);
 
 	return (ctx->header->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) &&
@@ -288,7 +287,7 @@ order_is_duplicate(const struct tcp_segment_ctx *ctx, const struct order_scan *s
 		return elapsed < TCP_DUPLICATE_MAX_US && !order_identification_is_reused(ctx) &&
 		       (elapsed < TCP_TIMEOUT_MIN_US || order_identifications_ascend(ctx));
 	if (flow_table_expects_duplicate(ctx->table) && elapsed < TCP_TIMEOUT_MIN_US)
-		return true; /* also behind an ACK: what is sent again is captured elsewhere first */
+		return true; /* also after an ACK: what is sent again is captured elsewhere first */
 	if (elapsed >= TCP_TIMEOUT_MIN_US || order_is_answered(loss, scan->same))
 		return false;
 	return (ctx->header->flags & TCP_SYN) != 0 || round_trip_us == 0 || round_trip_us >= TCP_TICK_MAX_US ||

@@ -5,7 +5,6 @@
 
 #include "flow/memory.h"
 #include "flow/tcp/tcp.h"
-#include "flow/tcp/tcp_loss.h"
 
 #define SEND_LOG_INDICES_MIN (1u << 16)
 #define SEND_LOG_INDICES_MAX (1u << 22)
@@ -235,6 +234,39 @@ send_log_search(struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_t 
 	}
 	pools->search_left -= examined;
 	return result;
+}
+
+/* --- the pool of holes --- */
+
+void
+tcp_holes_unlink(struct tcp_pools *pools, struct tcp_holes *holes, uint32_t previous)
+{
+	uint32_t *link = previous == 0 ? &holes->head : &tcp_hole_at(pools, previous)->next;
+	uint32_t number = *link;
+	struct tcp_hole *hole = tcp_hole_at(pools, number);
+
+	*link = hole->next;
+	if (holes->tail == number)
+		holes->tail = previous;
+	holes->bytes -= hole->end_seq - hole->begin;
+	holes->count--;
+	hole->next = pools->hole_free_head;
+	pools->hole_free_head = number;
+}
+
+void
+tcp_holes_release(struct tcp_pools *pools, struct tcp_loss *loss)
+{
+	struct tcp_holes *holes;
+
+	if (loss->holes == 0)
+		return;
+	holes = tcp_holes_at(pools, loss->holes);
+	while (holes->head != 0)
+		tcp_holes_unlink(pools, holes, 0);
+	*holes = (struct tcp_holes){.owner = pools->hole_list_free_head};
+	pools->hole_list_free_head = loss->holes;
+	loss->holes = 0;
 }
 
 /* --- the pool of loss pairs --- */

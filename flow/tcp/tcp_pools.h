@@ -23,7 +23,7 @@
 #include "flow/flow_internal.h"
 
 /* An index is lap << n | position: 31 bits, never 0.  Not every position of n bits is in the ring, so appending skips
- * to the next lap at the end of the ring.  An entry is valid while its index is at most 2^n behind the newest. */
+ * to the next lap at the end of the ring.  An entry is valid while its index is at most 2^n below the newest. */
 #define SEND_LOG_INDEX_MASK 0x7fffffffu
 
 struct send_log_entry {
@@ -38,7 +38,82 @@ struct send_log_entry {
 
 _Static_assert(sizeof(struct send_log_entry) == 16, "four log entries share a cache line");
 
-struct tcp_loss_pair;
+/* Congestion state of the sender, named as in Linux. */
+enum tcp_congestion_state {
+	TCP_CONGESTION_OPEN,
+	TCP_CONGESTION_RECOVERY, /* fast recovery: SACK or duplicate ACKs reported a loss */
+	TCP_CONGESTION_LOSS,	 /* the retransmission timer expired: everything outstanding may be lost */
+};
+
+struct tcp_seq_range {
+	uint32_t begin, end_seq;
+};
+
+/* The numbers of the last segment that an endpoint ignored. */
+struct tcp_ignored {
+	uint32_t end_seq, ack;
+	uint32_t segments; /* segments that its sender had sent by then, with this one */
+	bool valid;
+};
+
+/* The last ACK number that an endpoint sent beyond what its peer was captured sending. */
+struct tcp_unsent_ack {
+	uint32_t ack;
+	uint32_t segments; /* segments that its peer had sent by then */
+	uint32_t own;	   /* segments that the endpoint had sent by then, with this one */
+	bool valid;
+	bool refuted;	   /* its peer has sent segments since, and no segment after such a number */
+};
+
+#define TCP_SACK_RANGES_MAX 8
+
+/* State of one endpoint as a sender; sack_edge, fin_wait_*, `ignored`, `unsent` and the fields of a deferred FIN are
+ * its state as a receiver. */
+struct tcp_loss {
+	uint8_t state;	       /* enum tcp_congestion_state */
+	uint8_t sacked_count;
+	uint16_t holes;	       /* number of its list of holes, 0 none */
+	bool tlp_outstanding : 1; /* a tail-loss probe is unanswered */
+	bool tlp_undecided : 1;	 /* it was a timeout unless the endpoint has such probes; valid if tlp_outstanding */
+	bool tlp_proved : 1;	 /* the endpoint has sent what only a tail-loss probe can be */
+	bool tlp_refuted : 1;	 /* its retransmission timer expired where a tail-loss probe was due */
+	bool syn_resent : 1;	 /* its SYN was sent again */
+	bool rack_valid : 1;	 /* rack_xmit_us is valid */
+	bool sack_edge_valid : 1; /* its last ACK had SACK blocks; sack_edge is their right end */
+	bool fin_deferred : 1;	 /* fin_tsval and fin_tsecr are valid */
+	bool frto_pending : 1;	 /* only the first segment was retransmitted since the timeout (RFC 5682) */
+	bool resynced : 1;	 /* its numbers were taken anew from the segment in progress */
+	bool window_probed : 1;	 /* the byte at una is all that is outstanding, and probes a closed window */
+	uint32_t recovery_point; /* an ACK of this sequence number ends the congestion state */
+	uint32_t high_rxt;	 /* end of the last retransmission in this congestion state */
+	uint32_t last_ack_us;	 /* time of the last ACK received */
+	uint32_t loss_ack_us;	 /* time of the last ACK received that reported a gap, or in recovery, 0 none */
+	uint32_t advance_us;	 /* time of the last ACK that advanced una, or when this state began, 0 unknown */
+	uint32_t rack_xmit_us;	 /* latest transmission time of anything that has arrived (RACK, RFC 8985) */
+	uint32_t last_rto_us;	 /* time of the last retransmission timeout */
+	uint32_t ssthresh;
+	uint32_t cwnd;
+	uint32_t tlp_end_seq;	  /* end of the tail-loss probe; valid if tlp_outstanding */
+	uint32_t eifel_tsval;	  /* TSval of the first retransmission in this congestion state (Eifel, RFC 3522) */
+	uint32_t retrans_end_seq; /* latest retransmission with a timestamp: end, TSval and time, 0 none */
+	uint32_t retrans_tsval;
+	uint32_t retrans_us;
+	uint32_t sack_edge;
+	uint32_t fin_tsval;    /* timestamps of the deferred FIN; valid if fin_deferred */
+	uint32_t fin_tsecr;
+	uint32_t fin_wait_segments; /* segments sent when the data in FIN_WAIT_1 was received, 0 none */
+	uint32_t fin_wait_ack;	    /* ACK number of the first such data; valid if fin_wait_segments is not 0 */
+	struct tcp_ignored ignored;
+	struct tcp_unsent_ack unsent;
+	/* Ranges SACKed by the peer, ascending and disjoint, all beyond una. */
+	struct tcp_seq_range sacked[TCP_SACK_RANGES_MAX];
+};
+
+struct tcp_loss_pair {
+	struct flow *flow;  /* NULL while it is free */
+	uint32_t next_free; /* index + 1 of the next free loss pair, 0 none */
+	struct tcp_loss end[2];
+};
 
 /* Sequence numbers that the endpoint went past without being captured. */
 struct tcp_hole {
@@ -103,6 +178,18 @@ struct tcp_pools {
 				     * that has sent none the number is not valid */
 	struct pending_syn *pending_syns; /* PENDING_SYNS slots */
 };
+
+static inline struct tcp_hole *
+tcp_hole_at(const struct tcp_pools *pools, uint32_t number)
+{
+	return &pools->holes[number - 1];
+}
+
+static inline struct tcp_holes *
+tcp_holes_at(const struct tcp_pools *pools, uint32_t number)
+{
+	return &pools->hole_lists[number - 1];
+}
 
 /* Index of the next entry.  The unused positions of a lap ensure that an overflow of 31 bits occurs only here. */
 static inline uint32_t
@@ -235,9 +322,15 @@ struct pending_syn *pending_syn_find(const struct flow_table *table, const struc
 void pending_syn_store(struct flow_table *table, struct flow *flow, const struct pending_syn *syn);
 void pending_syn_remove(struct flow_table *table, struct flow *flow);
 
-/* The loss pair of a flow.  loss_pool_find() returns NULL if it has none; loss_pool_acquire() creates one. */
+/* The loss pair of a flow.  loss_pool_find() returns NULL if the flow has no pair; loss_pool_acquire() creates one. */
 struct tcp_loss_pair *loss_pool_find(struct tcp_pools *pools, const struct flow_cold *cold);
 struct tcp_loss_pair *loss_pool_acquire(struct flow_table *table, struct flow *flow);
 void loss_pool_release(struct flow_table *table, struct flow *flow);
+
+/* Takes the hole after `previous` (0: the first) out of the list, and returns it to the pool. */
+void tcp_holes_unlink(struct tcp_pools *pools, struct tcp_holes *holes, uint32_t previous);
+
+/* Returns the list of the sender to the pool. */
+void tcp_holes_release(struct tcp_pools *pools, struct tcp_loss *loss);
 
 #endif

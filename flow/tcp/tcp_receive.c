@@ -6,8 +6,7 @@
  * corrects a wrong acceptance.
  */
 #include "flow/tcp/tcp_check.h"
-#include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* The largest possible window (RFC 7323), used if the endpoint's window scale was not captured. */
 #define TCP_WINDOW_SCALED_MAX ((uint32_t)0xffff << 14)
@@ -29,7 +28,7 @@ tcp_seq_in_window(const struct tcp_segment_ctx *ctx, uint32_t length)
 
 	if (!tcp_endpoint_has_sent(e))
 		return true;
-	/* If the window closed behind received data, a segment at RCV.NXT is still acceptable. */
+	/* If the window closed after received data, a segment at RCV.NXT is still acceptable. */
 	return !tcp_seq_before(seq + length, e->last_ack_sent) &&
 	       !tcp_seq_before(tcp_seq_max(e->last_ack_sent + window, e->rcv_nxt), seq);
 }
@@ -202,7 +201,7 @@ tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 	struct tcp_endpoint *e = ctx->ep;
 	uint32_t end = t->seq + ctx->payload_len;
 
-	/* The peer goes on behind bytes that the endpoint has acknowledged, but that were not captured. */
+	/* The peer continues after bytes that the endpoint has acknowledged, but that were not captured. */
 	if (tcp_seq_before(e->rcv_nxt, t->seq) &&
 	    tcp_seq_is_unsent_ack(ctx->table, ctx->flow, ctx->endpoint, t->seq))
 		e->rcv_nxt = e->last_ack_sent = t->seq;
@@ -227,7 +226,7 @@ tcp_received_sequence_space(struct tcp_segment_ctx *ctx)
 /* The endpoint was captured acknowledging exactly what its peer has sent by now, so it has received that; a FIN with
  * this ACK number is proved. */
 static __attribute__((noinline)) void
-tcp_received_behind_its_ack(struct tcp_segment_ctx *ctx)
+tcp_received_after_its_ack(struct tcp_segment_ctx *ctx)
 {
 	struct tcp_endpoint *e = ctx->ep;
 
@@ -246,7 +245,7 @@ tcp_received_behind_its_ack(struct tcp_segment_ctx *ctx)
 }
 
 static void
-tcp_received_rst_behind_ack(struct tcp_segment_ctx *ctx)
+tcp_received_rst_after_ack(struct tcp_segment_ctx *ctx)
 {
 	if (tcp_deferred_ack_counts(ctx->table, ctx->flow, ctx->endpoint, ctx->now))
 		tcp_accept_deferred_ack(ctx);
@@ -263,7 +262,7 @@ tcp_received_synchronized(struct tcp_segment_ctx *ctx)
 
 	if ((t->flags & TCP_RST) != 0) {
 		if (tcp_ack_is_deferred(e))
-			tcp_received_rst_behind_ack(ctx);
+			tcp_received_rst_after_ack(ctx);
 		if (e->state == TCP_STATE_SYN_RECEIVED)
 			tcp_apply_input(ctx, TCP_INPUT_RECV_RST);
 		else
@@ -399,7 +398,7 @@ tcp_process_accepted(struct tcp_segment_ctx *ctx)
 	if ((ctx->header->flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK && !tcp_ack_is_deferred(ctx->ep) &&
 	    (ctx->payload_len != 0 || (ctx->header->flags & TCP_FIN) != 0) &&
 	    tcp_ack_was_early(ctx->table, ctx->flow, ctx->endpoint))
-		tcp_received_behind_its_ack(ctx);
+		tcp_received_after_its_ack(ctx);
 }
 
 enum anomaly

@@ -5,7 +5,7 @@
  * reported; the time since it last received anything.  A timer expires when nothing was received for a while; every
  * other retransmission follows an ACK within a round trip.
  */
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Shortest wait of a timer that competes with other evidence.  Linux and most others use at least 200 ms after a round
  * trip (TCP_RTO_MIN); the difference allows for clocks and delayed captures. */
@@ -33,7 +33,7 @@
 struct retransmit_class {
 	enum tcp_retransmit_kind kind;
 	bool rto_fired; /* the retransmission timer expired */
-	bool undecided; /* a tail-loss probe, unless the sender has none: then its retransmission timer expired */
+	bool undecided; /* a tail-loss probe, unless the sender lacks them: then its retransmission timer expired */
 };
 
 struct retransmit_evidence {
@@ -190,7 +190,7 @@ retransmit_probe_is_early(const struct tcp_segment_ctx *ctx, const struct retran
 	return v->wait_us != 0 && v->wait_us < least_us;
 }
 
-/* The latest transmission of something else than `seq`; NULL if the send log has none. */
+/* The latest transmission of something else than `seq`; NULL if the send log has no other. */
 static const struct send_log_entry *
 retransmit_last_other(const struct tcp_segment_ctx *ctx, uint32_t seq)
 {
@@ -274,7 +274,7 @@ retransmit_probe_was_due(const struct tcp_segment_ctx *ctx, const struct retrans
 	       (spread_us < RETRANSMIT_PROBE_MIN_US ? RETRANSMIT_PROBE_MIN_US : spread_us);
 }
 
-/* The retransmission timer doubles with each timeout; behind a tail-loss probe it expires as late as the probe did, or
+/* The retransmission timer doubles with each timeout; after a tail-loss probe it expires as late as the probe did, or
  * later if the probe did not wait for it: Linux begins with a longer one if it remembers a longer round trip. */
 static void
 retransmit_compare_intervals(const struct tcp_segment_ctx *ctx, struct tcp_loss *loss,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flow/tcp/tcp_segment.h"
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* Longest wait for an ACK: hosts delay ACKs by at most 200 ms (RFC 1122 allows 500). */
 #define TCP_DEFERRAL_MAX_NS (NANOSECONDS / 4)
@@ -289,7 +288,7 @@ tcp_drop_deferred_ack(struct flow_table *table, struct flow *flow, unsigned endp
 
 /* Transmissions of what the endpoint must acknowledge, since its first SYN,ACK: that has answered those in a SYN. */
 static struct send_log_result
-tcp_find_behind_deferred_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint)
+tcp_find_after_deferred_ack(struct flow_table *table, const struct flow *flow, unsigned endpoint)
 {
 	struct tcp_pools *pools = flow_table_tcp_pools(table);
 	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
@@ -311,13 +310,13 @@ tcp_find_behind_deferred_ack(struct flow_table *table, const struct flow *flow, 
 bool
 tcp_deferred_ack_is_tested(struct flow_table *table, const struct flow *flow, unsigned endpoint)
 {
-	return tcp_find_behind_deferred_ack(table, flow, endpoint).found;
+	return tcp_find_after_deferred_ack(table, flow, endpoint).found;
 }
 
 bool
 tcp_deferred_ack_counts(struct flow_table *table, const struct flow *flow, unsigned endpoint, uint64_t now)
 {
-	struct send_log_result sent = tcp_find_behind_deferred_ack(table, flow, endpoint);
+	struct send_log_result sent = tcp_find_after_deferred_ack(table, flow, endpoint);
 
 	return !sent.found ||
 	       (sent.count == 1 && tcp_us_since(sent.last_us, (uint32_t)(now / 1000)) < TCP_UNANSWERED_US);

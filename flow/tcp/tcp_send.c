@@ -4,8 +4,7 @@
  * received what it acknowledges, whatever the capture shows.
  */
 #include "flow/tcp/tcp_check.h"
-#include "flow/tcp/tcp_loss.h"
-#include "flow/tcp/tcp_segment.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* A repetition of the last byte this soon is a retransmission, not a keepalive (the shortest interval that a Linux
  * socket accepts is 1 s). */
@@ -141,7 +140,7 @@ tcp_sent_syn(struct tcp_segment_ctx *ctx)
 }
 
 /* The endpoint's ACK covers the peer's FIN, whenever that arrived.  An ACK of its own FIN may have come before and
- * takes effect behind it. */
+ * takes effect after it. */
 static void
 tcp_sent_ack_of_fin(struct tcp_segment_ctx *ctx)
 {
@@ -258,7 +257,7 @@ tcp_pick_up_midstream(struct tcp_segment_ctx *ctx)
 
 /*
  * The ACK number in `ctx` acknowledges bytes that the peer was not captured sending, although the capture has both
- * SYNs: the segment is forged, or frames are missing.  It proves nothing until the peer continues behind these bytes,
+ * SYNs: the segment is forged, or frames are missing.  It proves nothing until the peer continues after these bytes,
  * or until a higher ACK follows while nothing of the peer is captured.
  */
 static __attribute__((noinline)) bool
@@ -560,7 +559,7 @@ tcp_prove_fin(struct tcp_segment_ctx *ctx)
 	tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
 }
 
-/* A segment of an endpoint with an unproven FIN: from behind the FIN it proves the FIN; data in its place, or a new ACK
+/* A segment of an endpoint with an unproven FIN: from after the FIN it proves the FIN; data in its place, or a new ACK
  * from there, refute it. */
 static void
 tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
@@ -580,7 +579,7 @@ tcp_sent_after_unproven_fin(struct tcp_segment_ctx *ctx)
 
 /* The peer was captured acknowledging exactly what the endpoint has sent by now: this direction is captured late. */
 static __attribute__((noinline)) void
-tcp_sent_behind_its_ack(struct tcp_segment_ctx *ctx)
+tcp_sent_after_its_ack(struct tcp_segment_ctx *ctx)
 {
 	struct tcp_endpoint *e = ctx->ep;
 
@@ -620,7 +619,7 @@ tcp_sent_synchronized(struct tcp_segment_ctx *ctx)
 	if ((e->flags & TCP_EP_FIN_SENT) != 0)
 		tcp_apply_input(ctx, TCP_INPUT_SEND_FIN);
 	if (length != 0 && tcp_ack_was_early(ctx->table, ctx->flow, 1 - ctx->endpoint))
-		tcp_sent_behind_its_ack(ctx);
+		tcp_sent_after_its_ack(ctx);
 }
 
 /* --- segments of another sender --- */

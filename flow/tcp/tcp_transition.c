@@ -6,7 +6,7 @@
 
 #include "flow/tcp/tcp_check.h"
 #include "flow/tcp/tcp_fastpath.h"
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 
 /* A segment with the endpoints that send and receive it. */
 struct tcp_transition_step {

@@ -162,12 +162,12 @@ address_read_group(const char *text, uint16_t *group)
 
 /* The groups that "::" stands for, 0 if there is no room for any. */
 static unsigned
-address_count_zeros(const char *behind, unsigned before)
+address_count_zeros(const char *after, unsigned before)
 {
-	unsigned groups = *behind != '\0';
+	unsigned groups = *after != '\0';
 
-	for (; *behind != '\0'; behind++)
-		groups += *behind == ':' || (*behind == '.' && strchr(behind + 1, '.') == NULL);
+	for (; *after != '\0'; after++)
+		groups += *after == ':' || (*after == '.' && strchr(after + 1, '.') == NULL);
 	return before + groups < 8 ? 8 - before - groups : 0;
 }
 

@@ -16,7 +16,7 @@ struct address {
 /* A prefix, prepared for comparison with text. */
 struct address_prefix {
 	uint8_t version;
-	uint8_t text_length; /* IPv4: whole octets as text, with the dot behind each, or the NUL behind all four */
+	uint8_t text_length; /* IPv4: whole octets as text, with the dot after each, or the NUL after all four */
 	char text[16];
 	bool has_octet; /* IPv4: the next octet is compared as a number */
 	bool is_last;	/* IPv4: that is the fourth octet */
@@ -28,7 +28,7 @@ struct address_prefix {
 /* Reads an address, perhaps with "/BITS"; returns the bytes read, 0 if there is none.  `bits` may be too large. */
 size_t address_parse(const char *text, struct address *address);
 
-/* Clears the bits behind the prefix; returns whether one of them was set. */
+/* Clears the bits after the prefix; returns whether one of them was set. */
 bool address_mask(struct address *address);
 
 /* "10.0.0.0/8" */

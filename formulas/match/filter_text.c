@@ -284,7 +284,7 @@ static const struct {
     {"geneve", 90},  {"l1", 45},	{"l2", 45},
 };
 
-/* Words that say what the values behind them are, also those of later alternatives, as in "port 1 or 2".  `named`: if
+/* Words that say what the values after them are, also those of later alternatives, as in "port 1 or 2".  `named`: if
  * the protocol is named in front of the word. */
 static const struct value_kind {
 	const char *word;
@@ -316,7 +316,7 @@ larger(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-/* Whether a word behind `before`, the end of the text in front of it, is an operand: "&&" and "||" are not
+/* Whether a word after `before`, the end of the text in front of it, is an operand: "&&" and "||" are not
  * arithmetic. */
 static bool
 word_is_operand(const char *text, const char *before)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The offset behind the ']' of the set that begins at `at`; 0 if there is none.  A ']' that comes first is a member. */
+/* The offset after the ']' of the set that begins at `at`; 0 if there is none.  A ']' that comes first is a member. */
 static size_t
 pattern_find_set_end(const char *pattern, size_t length, size_t at)
 {
@@ -55,7 +55,7 @@ pattern_set_contains(const char *pattern, size_t at, size_t end, unsigned char c
 	return found != negated;
 }
 
-/* Compares one character; returns the offset behind its part of the pattern, 0 if it does not match. */
+/* Compares one character; returns the offset after its part of the pattern, 0 if it does not match. */
 static size_t
 pattern_match_one(const char *pattern, size_t length, size_t at, char c)
 {
@@ -80,7 +80,7 @@ pattern_match(const char *pattern, size_t pattern_length, const char *text, size
 	size_t p = 0, t = 0, star = pattern_length, star_text = 0; /* the last '*', and where its text ends so far */
 
 	while (t < text_length) {
-		size_t behind = 0;
+		size_t after = 0;
 
 		if (p < pattern_length && pattern[p] == '*') {
 			star = p++;
@@ -88,9 +88,9 @@ pattern_match(const char *pattern, size_t pattern_length, const char *text, size
 			continue;
 		}
 		if (p < pattern_length)
-			behind = pattern_match_one(pattern, pattern_length, p, text[t]);
-		if (behind > 0) {
-			p = behind;
+			after = pattern_match_one(pattern, pattern_length, p, text[t]);
+		if (after > 0) {
+			p = after;
 			t++;
 		} else if (star < pattern_length) { /* the last '*' takes one character more; earlier ones need not */
 			p = star + 1;

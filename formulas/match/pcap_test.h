@@ -11,7 +11,7 @@ struct pcap_test;
 
 /* Compiles a filter for all link types that frames are dissected of; a filter need not be possible on every one.  A
  * large filter is compiled for a link type when a frame first has it; see filter_text.h.  The result is the first of a
- * list with `next` behind it.  NULL with `message` if no link type allows the filter or the list is too large. */
+ * list with `next` after it.  NULL with `message` if no link type allows the filter or the list is too large. */
 struct pcap_test *pcap_test_new(const char *filter, struct pcap_test *next, char *message, size_t message_size);
 
 /* Frees the whole list. */

@@ -49,7 +49,7 @@ private_copy_become_shell(const struct private_copy *copy, int alive, int done)
 	int null = open("/dev/null", O_WRONLY);
 
 	setsid();
-	/* Above the standard descriptors, so that none of the three is overwritten before it is in its place. */
+	/* Above the standard descriptors, so that each of the three survives until it is in its place. */
 	alive = fcntl(alive, F_DUPFD, STDERR_FILENO + 1);
 	done = fcntl(done, F_DUPFD, STDERR_FILENO + 1);
 	if (alive >= 0 && done >= 0 && null >= 0 && dup2(null, STDERR_FILENO) >= 0 && dup2(alive, ALIVE_FD) >= 0 &&

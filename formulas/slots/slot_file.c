@@ -80,7 +80,8 @@ slot_names_find(const struct slot_names *names, const char *name)
 	return i;
 }
 
-/* A slot that `names` leaves free, if possible one that had the default name `before`.  SLOTS_COUNT if none is left. */
+/* A slot that `names` leaves free, if possible one that had the default name `before`.  SLOTS_COUNT if no slot is
+ * left. */
 static unsigned
 slot_names_find_free(const struct slot_names *names, const struct slot_names *before)
 {

@@ -48,7 +48,7 @@ extern const size_t slots_template_size;
 /* --- Paths that no other user can redirect: what is checked by a path is then what is used by the same path. --- */
 
 /* Finds the absolute path without symbolic links of what exists.  False, with errno and a reason, on failure, also if
- * another user can have prepared a link on the path; see output_path.h. */
+ * another user can have prepared a link on the path; see base/path.h. */
 bool slot_path_resolve(const char *path, char resolved[PATH_MAX], char error[SLOT_ERROR_MAX]);
 
 /* Opens the last component of an absolute path without symbolic links, "." and "..", if only root and this user can

@@ -211,7 +211,7 @@ slot_notes_string_length(const struct slot_notes *notes, size_t at, size_t end)
 	return nul != NULL ? nul - (notes->image + at) : -1;
 }
 
-/* The strings of a site's note: the name and behind it the operands. */
+/* The strings of a site's note: the name and after it the operands. */
 struct site_strings {
 	size_t name, name_length, operands, operands_length;
 };
@@ -236,7 +236,7 @@ slot_notes_take_strings(const struct slot_notes *notes, const struct slot_range 
 	return length >= 0 && length < OPERANDS_MAX && strings->operands + (size_t)length + 1 == end;
 }
 
-/* Bytes of a site's note with the longest name and of the filler behind it. */
+/* Bytes of a site's note with the longest name and of the filler after it. */
 static size_t
 slot_notes_pair_size(const struct slot_notes *notes, size_t operands_length)
 {
@@ -245,7 +245,7 @@ slot_notes_pair_size(const struct slot_notes *notes, size_t operands_length)
 				1);
 }
 
-/* The slot that a filler belongs to; SLOTS_COUNT if it is no filler. */
+/* The slot that a filler belongs to; SLOTS_COUNT if it is not a filler. */
 static unsigned
 slot_notes_filler_slot(const struct slot_notes *notes, const struct note *filler)
 {
@@ -295,7 +295,7 @@ slot_name_is_valid(const char *name)
 	       strspn(name + reserved, digits) != 2;
 }
 
-/* "slow-handshake", from the site's name; false if it is none of a formula. */
+/* "slow-handshake", from the site's name; false if it is not that of a formula. */
 static bool
 slot_name_from_site(const uint8_t *site, size_t length, char name[FORMULA_NAME_MAX + 1])
 {
@@ -499,7 +499,7 @@ slot_names_are_valid(const struct slot_names *names, char error[SLOT_ERROR_MAX])
 		if (!slot_name_is_valid(name)) {
 			snprintf(
 			    error, SLOT_ERROR_MAX,
-			    "\"%.*s\" is no name: expected a-z, then up to %u of a-z, 0-9 and -; formula-01 and the "
+			    "\"%.*s\" is not a name: expected a-z, then up to %u of a-z, 0-9 and -; formula-01 and the "
 			    "like are default names",
 			    FORMULA_NAME_MAX, name, FORMULA_NAME_MAX - 1);
 			return false;

@@ -38,7 +38,7 @@ struct slot_notes {
 	size_t word;		    /* bytes of an address */
 	struct slot_range names;    /* the section with the notes of the sites */
 	struct slot_range build_id; /* its bytes */
-	/* Each with the filler behind it. */
+	/* Each with the filler after it. */
 	struct slot_range notes[SLOTS_COUNT][SLOT_NOTES_MAX];
 	unsigned note_count[SLOTS_COUNT];
 };
@@ -48,7 +48,7 @@ bool slot_notes_parse(struct slot_notes *notes, uint8_t *image, size_t size, cha
 
 void slot_notes_read(const struct slot_notes *notes, struct slot_names *names);
 
-/* Gives all slots these names and the image its build id.  False, with a reason, if a name is none of a formula or
+/* Gives all slots these names and the image its build id.  False, with a reason, if a name is not that of a formula or
  * appears twice; the image is then unchanged. */
 bool slot_notes_write(struct slot_notes *notes, const struct slot_names *names, char error[SLOT_ERROR_MAX]);
 

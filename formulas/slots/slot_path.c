@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "formulas/slots/slot_image.h"
-#include "base/output_path.h"
 
 /* NULL if only root and this user can replace the entries of a directory; otherwise what is wrong. */
 static const char *
@@ -76,7 +76,7 @@ slot_path_open_last(int parent, const char *name, int flags, const char **reason
 	return fd;
 }
 
-/* Opens each directory by its parent, so that none can be replaced after its check. */
+/* Opens each directory by its parent, so that no directory can be replaced after its check. */
 int
 slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX])
 {
@@ -105,7 +105,7 @@ slot_path_open(const char *path, int flags, char error[SLOT_ERROR_MAX])
 		}
 		parent = slot_path_enter(parent, name, &reason);
 		if (parent < 0)
-			slot_image_fail(error, copy, reason); /* strsep() has cut `copy` behind the component */
+			slot_image_fail(error, copy, reason); /* strsep() has cut `copy` after the component */
 		rest[-1] = '/';
 	}
 	if (parent >= 0)

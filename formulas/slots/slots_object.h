@@ -4,7 +4,7 @@
  *
  * Tracers take the names of probes from the notes of a file when they attach, and then attach by inode and offset.  A
  * name that is chosen at run time therefore needs no code made at run time: the object has SLOTS_COUNT compiled sites,
- * the slots, and slot_notes.h changes their names in the file.  Behind the note of each site there is a filler note,
+ * the slots, and slot_notes.h changes their names in the file.  After the note of each site there is a filler note,
  * which takes the bytes that a shorter name leaves and gives those that a longer name needs:
  *
  *	owner "stapsdt", type 3: site, base, semaphore, "netobs", the name, the operands
@@ -24,7 +24,7 @@
 #define SLOTS_SITE_NAME_MAX 79
 
 #define SLOTS_FILLER_TYPE 0x736c6f74
-/* Bytes of a filler note behind the default name, which a name of SLOTS_SITE_NAME_MAX bytes takes. */
+/* Bytes of a filler note after the default name, which a name of SLOTS_SITE_NAME_MAX bytes takes. */
 #define SLOTS_FILLER_SPARE 68
 
 union probe_semaphore;

@@ -8,7 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* What is hashed behind the addresses: ports, protocol, version, address space, kind of origin, origin. */
+/* What is hashed after the addresses: ports, protocol, version, address space, kind of origin, origin. */
 #define ORIGIN_SIZE (2 + 2 + 1 + 1 + 2 + 1 + 8)
 
 static uint8_t *
@@ -27,7 +27,7 @@ put_bytes(uint8_t *at, const void *bytes, size_t n)
 }
 
 /* The length passed to XXH3 is a constant, so that gcc does not compile the branches for other lengths, and warn that
- * they read behind the array. */
+ * they read past the array. */
 uint64_t
 connection_uid(const struct flow_key *key, const struct connection_origin *origin)
 {

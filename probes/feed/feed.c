@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "probes/feed/feed_queue.h"
 #include "probes/print/print.h"
 #include "probes/print/print_fields.h"
 #include "probes/sites.h"
 
-/* Least bytes of the queue of a part: the longest line fits behind a gap, which leaves a quarter free. */
+/* Least bytes of the queue of a part: the longest line fits after a gap, which leaves a quarter free. */
 #define PART_QUEUE_LEAST (2 * (size_t)PRINT_LINE_MAX)
 
 /* Longest name or wildcard; longer ones select nothing. */
@@ -41,7 +42,8 @@ struct feed_part {
 	size_t
 	    length[PRINT_JSON + 1]; /* of the whole line of the present firing in each format; 0: not formatted yet */
 	char line[PRINT_JSON + 1][PRINT_LINE_MAX];
-	char chosen[PRINT_LINE_MAX]; /* line of chosen fields */
+	char chosen[PRINT_LINE_MAX];			  /* line of chosen fields */
+	char object[PRINT_LINE_MAX * JSON_BYTE_MAX + 32]; /* a line of text as a member */
 };
 
 struct feed_set {
@@ -187,14 +189,14 @@ feed_allocate(const struct feed_set *set, const struct feed_choice *choice)
 	if (feed == NULL)
 		return NULL;
 	memset(feed, 0, sizeof *feed + set->part_count * sizeof feed->queues[0]);
-	feed->format = choice->json ? PRINT_JSON : PRINT_TEXT;
+	feed->format = choice->text ? PRINT_TEXT : PRINT_JSON;
 	feed->part_count = set->part_count;
 	feed->large = feed_set_has_large(set);
 	queue_size = feed_part_queue_size(set->part_count, feed->large ? FEED_QUEUE_SIZE : FEED_QUEUE_SIZE_SMALL);
 	feed->names = strdup(choice->names);
 	memcpy(feed->probes, choice->probes, sizeof feed->probes);
 	for (unsigned i = 0; i < set->part_count; i++)
-		if (feed->names == NULL || !feed_queue_open(&feed->queues[i], queue_size, choice->json)) {
+		if (feed->names == NULL || !feed_queue_open(&feed->queues[i], queue_size)) {
 			feed_free(feed);
 			return NULL;
 		}
@@ -321,6 +323,18 @@ part_format_line(struct feed_part *part, const struct feed_firing *firing, enum 
 	return line;
 }
 
+/* The object whose only member is a line of text. */
+static const char *
+part_wrap_line(struct feed_part *part, const char *line, size_t *length)
+{
+	char *at = put_json_key(part->object, '{', "text");
+
+	at = put_json_string(at, line, *length - 1);
+	at = PUT(at, "}\n");
+	*length = (size_t)(at - part->object);
+	return part->object;
+}
+
 static void
 part_add_line(struct feed_part *part, struct feed *feed, const struct feed_firing *firing)
 {
@@ -336,6 +350,8 @@ part_add_line(struct feed_part *part, struct feed *feed, const struct feed_firin
 				  part->chosen);
 	else
 		line = part_format_line(part, firing, feed->format, &length);
+	if (feed->format == PRINT_TEXT)
+		line = part_wrap_line(part, line, &length);
 	feed_queue_add(queue, line, length);
 	if (queue->gap != 0)
 		mask_set(&part->in_gap, feed->place, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Feeds: firings as lines for readers outside the process.  Each feed has its own choice of probes, formulas and
- * fields.
+ * Feeds: firings as lines of JSON for readers outside the process.  Each feed has its own choice of probes, formulas
+ * and fields.
  *
  * Each emitter has a part of the set, and each feed has a queue for each part: the thread of an emitter adds lines to
  * the queues of its part and never waits; one other thread, which sends the feeds, removes the lines.  The lines of a
@@ -42,7 +42,7 @@ struct feed_choice {
 	bool probes[PROBE_COUNT];      /* probes that they select */
 	bool of_formulas[PROBE_COUNT]; /* probes of the formulas that they select */
 	const char *fields;	       /* comma-separated, see print_fields.h; NULL: whole lines */
-	bool json;		       /* lines are JSON, else text */
+	bool text;		       /* a line has one member, "text": the firing as the printer prints it */
 };
 
 struct feed_counters {

@@ -9,9 +9,9 @@
 #define GAP_LINE_MAX 40
 
 bool
-feed_queue_open(struct feed_queue *queue, size_t size, bool json)
+feed_queue_open(struct feed_queue *queue, size_t size)
 {
-	*queue = (struct feed_queue){.size = size, .json = json};
+	*queue = (struct feed_queue){.size = size};
 	queue->bytes = malloc(size);
 	return queue->bytes != NULL;
 }
@@ -41,7 +41,7 @@ queue_has_space(struct feed_queue *queue, size_t added, size_t needed)
 	return queue->size - (added - queue->known_removed) >= needed;
 }
 
-/* Copies bytes behind the end; returns the new end. */
+/* Copies bytes to the end; returns the new end. */
 static size_t
 queue_copy(struct feed_queue *queue, size_t added, const char *bytes, size_t length)
 {
@@ -57,10 +57,10 @@ queue_copy(struct feed_queue *queue, size_t added, const char *bytes, size_t len
 static size_t
 queue_copy_gap_line(struct feed_queue *queue, size_t added)
 {
-	char line[GAP_LINE_MAX], *at = queue->json ? put_json_key(line, '{', "lost") : PUT(line, "lost ");
+	char line[GAP_LINE_MAX], *at = put_json_key(line, '{', "lost");
 
 	at = put_u64(at, queue->gap);
-	at = queue->json ? PUT(at, "}\n") : PUT(at, "\n");
+	at = PUT(at, "}\n");
 	queue->gap = 0;
 	return queue_copy(queue, added, line, (size_t)(at - line));
 }

@@ -15,7 +15,6 @@
 struct feed_queue {
 	char *bytes;
 	size_t size;		  /* a power of 2 */
-	bool json;		  /* of the line for a gap */
 	uint64_t gap;		  /* adding thread: lines dropped since the last line that was added */
 	size_t known_removed;	  /* adding thread: `removed` when it was last read */
 	_Atomic uint64_t lines;	  /* lines to be added, those that were dropped included */
@@ -26,7 +25,7 @@ struct feed_queue {
 };
 
 /* `size`: bytes, a power of 2.  False with errno if out of memory. */
-bool feed_queue_open(struct feed_queue *queue, size_t size, bool json);
+bool feed_queue_open(struct feed_queue *queue, size_t size);
 void feed_queue_close(struct feed_queue *queue);
 
 /* Adds a line, in front of it the line for the gap if there is one, or drops it.  After a gap lines are added again

@@ -5,8 +5,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 
 enum json_operation
 json_field_operation(const struct field_info *field)

@@ -51,7 +51,7 @@ void json_field_prepare(struct json_field *to, const struct field_info *field, b
 size_t json_field_length_max(const struct json_field *field);
 
 /* Writes the fields of the struct at `from`, from the object's brace on, without the closing one.  Up to JSON_KEY_MAX
- * bytes behind the end are overwritten.  Returns the end. */
+ * bytes after the end are overwritten.  Returns the end. */
 char *json_put_fields(char *at, const struct json_field *fields, unsigned count, const void *from);
 
 /* Writes one value, of `size` bytes at `from`; returns its end. */

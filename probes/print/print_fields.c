@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "probes/manifest.h"
 #include "probes/nearest.h"
-#include "base/format.h"
-#include "base/json.h"
 #include "probes/print/print_internal.h"
 
 /* What is printed for a word of the list. */
@@ -109,7 +109,7 @@ column_fill_places(struct print_fields *fields, unsigned column, const bool sele
 	return found;
 }
 
-/* The word is no field of the selected probes: the nearest one that they have. */
+/* The word is not a field of the selected probes: the nearest one that they have. */
 static void
 column_fail_unknown(const char *word, const bool selected[PROBE_COUNT], char *error, size_t size)
 {

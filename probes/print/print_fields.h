@@ -21,8 +21,8 @@ struct print_fields;
  *   of             the name of the probe, also for a formula
  *   cid            the connection id: cs_cid, ci_cid or cr_client_cid, whichever the probe has
  *   ts             the time of the connection's event: cs_ts, ci_ts or cr_end
- * NULL with `error` if a word is no field of any of the probes, if it is given twice, if the line could be longer than
- * PRINT_LINE_MAX, or if out of memory. */
+ * NULL with `error` if a word is not a field of any of the probes, if it is given twice, if the line could be longer
+ * than PRINT_LINE_MAX, or if out of memory. */
 struct print_fields *print_fields_new(const char *list, const bool selected[PROBE_COUNT], char *error, size_t size);
 void print_fields_free(struct print_fields *fields);
 

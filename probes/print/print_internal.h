@@ -3,7 +3,7 @@
 #ifndef NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 #define NETOBS_PROBES_PRINT_PRINT_INTERNAL_H
 
-#include "base/format.h"
+#include "base/text.h"
 #include "probes/manifest.h"
 #include "probes/print/json_fields.h"
 #include "probes/print/print.h"
@@ -23,9 +23,6 @@ struct printer {
 	struct text_clock clock;
 	struct print_fields *fields; /* NULL: whole lines */
 };
-
-/* The formatter of connection-end and connection-active. */
-text_formatter text_connection;
 
 /* Prepares the tables of a format; false with errno if out of memory. */
 bool print_json_prepare(struct printer *printer);

@@ -57,7 +57,7 @@ put_connection_trouble(char *at, const struct connrec *cr)
 	return at;
 }
 
-char *
+static char *
 text_connection(char *at, const struct text_firing *firing)
 {
 	const struct connrec *cr = firing->arg[STRUCT_CONNREC];
@@ -578,7 +578,7 @@ text_sctp_state(char *at, const struct text_firing *firing)
 	return put_sctp_state(at, after->sctps_state);
 }
 
-/* The fields behind the generic header, if the packet has them (RFC 4340 section 5.1). */
+/* The fields after the generic header, if the packet has them (RFC 4340 section 5.1). */
 static char *
 put_dccp_fields(char *at, const struct dccpinfo *dccp)
 {

@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "probes/manifest.h"
-#include "base/format.h"
 
-/* The arguments of a firing by kind; NULL if the probe has none of that kind. */
+/* The arguments of a firing by kind; NULL if the probe has no argument of that kind. */
 struct text_firing {
 	const void *arg[STRUCT_COUNT];
 	bool receives; /* the probe's name ends in -receive */

@@ -78,7 +78,7 @@ writer_error(const struct writer *writer)
 	return writer->error;
 }
 
-/* writer_reserve() if the buffer is full: makes space.  Memory behind the buffer if there is none. */
+/* writer_reserve() if the buffer is full: makes space.  Memory past the buffer if there is no space. */
 char *writer_make_space(struct writer *writer, size_t n);
 
 /* Reserves `n` bytes, at most WRITER_LINE_MAX. */

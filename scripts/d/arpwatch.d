@@ -18,7 +18,7 @@ netobs*:::arp-receive
 }
 
 netobs*:::arp-receive
-/args[4]->arp_spa != "0.0.0.0" && !known[args[4]->arp_spa, args[4]->arp_sha]/ /* an ARP probe has none (RFC 5227) */
+/args[4]->arp_spa != "0.0.0.0" && !known[args[4]->arp_spa, args[4]->arp_sha]/ /* of an ARP probe (RFC 5227) */
 {
 	printf("%10d  %-15s is at %s%s\n", args[0]->pkt_ts > start ? (args[0]->pkt_ts - start) / 1000000 : 0,
 	    args[4]->arp_spa, args[4]->arp_sha, holders[args[4]->arp_spa] ? ", CHANGED" : "");

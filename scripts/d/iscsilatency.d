@@ -10,7 +10,7 @@
 
 uint64_t missed;
 uint64_t last[string];
-/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
+/* 1: no value.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t began[unsigned long, int];
 string operation[unsigned long, int];
 

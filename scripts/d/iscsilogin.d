@@ -3,7 +3,7 @@
  * iscsilogin - which iSCSI logins are refused?
  *
  * STATUS is class and detail of RFC 7143 section 11.13.5: 0x0201 the authentication failed, 0x0203 there is no such
- * target.  A redirection (0x01..) is no refusal.  ADDRESS is the remote address: the initiator's, unless only the
+ * target.  A redirection (0x01..) is not a refusal.  ADDRESS is the remote address: the initiator's, unless only the
  * initiator is local; then it is the target's.
  */
 #pragma D option quiet

@@ -11,7 +11,7 @@
 uint64_t missed, packet;
 uint64_t last[string];
 
-/* The number and 2; 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
+/* The number and 2; 1: no value.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t received[uint64_t];
 
 netobs*:::tcp-retransmit

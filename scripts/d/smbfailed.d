@@ -3,8 +3,8 @@
  * smbfailed - which SMB operations fail?
  *
  * Counts the operations that are answered with an error, by the remote address, the operation and the status.  A
- * session setup that needs another message is no error.  The remote address is the client's, unless only the client is
- * local: then it is the server's.
+ * session setup that needs another message is not an error.  The remote address is the client's, unless only the client
+ * is local: then it is the server's.
  */
 #pragma D option quiet
 

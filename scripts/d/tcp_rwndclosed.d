@@ -14,8 +14,8 @@ uint64_t last[string];
 int shut; /* windows that are closed now */
 
 /*
- * 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards.  D removes no key of an
- * aggregation: the sum of a window that was opened again is -1, and the others are the greatest ones.
+ * 1: no value.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards.  D removes no key of
+ * an aggregation: the sum of a window that was opened again is -1, and the others are the greatest ones.
  */
 uint64_t closed[uint64_t];
 int64_t never[uint64_t]; /* the sum of @never_opened */

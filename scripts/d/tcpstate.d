@@ -7,7 +7,7 @@
 #pragma D option quiet
 #pragma D option dynvarsize=32m
 
-/* 1: none.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
+/* 1: no value.  No element is set to 0: DTrace before 2.0.4 may confuse other elements afterwards. */
 uint64_t since[uint64_t];
 
 BEGIN

@@ -2,7 +2,7 @@
 /*
  * tlssni - which server names do TLS clients ask for?
  *
- * Counts the ClientHellos by server name; the empty name is that of clients that send none.
+ * Counts the ClientHellos by server name; the empty name is that of clients that do not send one.
  */
 #pragma D option quiet
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Files with traffic are for the user and the group; root writes nowhere where another user leads it, in a directory that
-# every user can write; and a reader of standard output that goes away is no failure.
+# every user can write; and a reader of standard output that goes away is not a failure.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -109,11 +109,10 @@ closed "$top/scripts/netobs" --list
 if have python3; then
 	for command in connections formulas status; do
 		# More than a pipe holds.
-		python3 "$top/tests/tools/control_peer.py" "$tmp/peer.$command" 'ok\n' "$tmp/log" - "$(seq -s '
-' 10000)
+		python3 "$top/tests/tools/control_peer.py" "$tmp/peer.$command" 'ok\n' "$tmp/log" - "$(seq -f '{"line":%.0f}' 7000)
 " &
 		wait_for test -S "$tmp/peer.$command"
-		closed "$build/netobsctl" -s "$tmp/peer.$command" "$command"
+		closed "$build/netobsctl" -s "$tmp/peer.$command" "$command" --json
 	done
 else
 	skip "replies whose reader goes away" "python3 is not installed"

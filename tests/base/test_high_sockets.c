@@ -26,7 +26,7 @@
 struct reservation {
 	rlim_t soft, hard;
 	unsigned high, low, least;
-	unsigned boundary; /* REFUSED: none */
+	unsigned boundary; /* REFUSED: no boundary */
 	rlim_t soft_after;
 };
 

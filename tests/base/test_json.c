@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "base/text_buffer.h"
+#include "base/text.h"
 #include "tests/lib/json_check.h"
 
 static char room[4096];

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "base/log_debug.h"
 
 #define BIT(topic) (UINT32_C(1) << (topic))
 

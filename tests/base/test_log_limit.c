@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "base/log_limit.h"
 
 static time_t now_s = 1000;
 static unsigned lines;

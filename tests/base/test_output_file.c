@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "base/output.h"
 #include "base/output_file.h"
 
 #define HIDDEN ".file.netobs-part"

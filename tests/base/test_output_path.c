@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/output_path.h"
+#include "base/path.h"
 #include "tests/lib/scratch_dir.h"
 
 #define OTHER  65534
@@ -175,7 +175,7 @@ make_directory(const char *path, mode_t mode, uid_t owner, gid_t group)
 	assert_int_equal(mkdir(path, 0755) | chown(path, owner, group) | chmod(path, mode), 0);
 }
 
-/* What another user has made in a shared directory is no place for files of root. */
+/* What another user has made in a shared directory is not a place for files of root. */
 static void
 test_directories_in_shared(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/time_histogram.h"
+#include "base/clock.h"
 
 #define MILLISECONDS 1000000ull
 #define SECONDS	     1000000000ull

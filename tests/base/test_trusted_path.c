@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/trusted_path.h"
+#include "base/path.h"
 #include "tests/lib/scratch_dir.h"
 
 #define FOREIGN 65533 /* a user without a process */

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "base/output_path.h"
-#include "base/unit_clause.h"
+#include "base/log.h"
+#include "base/path.h"
 
 #define MANUAL " (systemctl edit can permit it: netobsd(8), What the unit forbids)"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Damaged pcapng and snoop files end with a message and without a crash, after the frames before the damage; files that
-# are none are refused.
+# are not captures are refused.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -99,8 +99,8 @@ for file in large.gz large.zst; do
 	same "$file with changed bytes, and another file" 3 --print --summary -r "$tmp/changed" -r "$tmp/later.zst"
 done
 
-# The pcap file is damaged, and the compressed data end early behind that: the first of both is reported, also if a thread
-# has found the end before.  Paced, the thread is ahead.
+# The pcap file is damaged, and the compressed data end early after that: the first of both is reported, also if a
+# thread has found the end before.  Paced, the thread is ahead.
 gzip -c "$tmp/damaged.pcap" | head -c -100000 >"$tmp/damaged.gz"
 for pace in "" 100; do
 	same "damage before the end${pace:+, paced}" 2 ${pace:+--pace=$pace} -r "$tmp/damaged.gz"

@@ -24,7 +24,7 @@ refused() {
 	check "$1: message" grep -qF "netobsd: $tmp/file.zst is not a readable capture: $2" "$tmp/err"
 }
 
-# ends NAME WORKERS WHY: the file ends behind its first frame
+# ends NAME WORKERS WHY: the file ends after its first frame
 ends() {
 	"$netobsd" --workers "$2" --print=udp-send -r "$tmp/file.zst" >"$tmp/out" 2>"$tmp/err"
 	is "$1, --workers $2: status" $? 2

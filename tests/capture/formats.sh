@@ -52,7 +52,7 @@ for kind in $good; do
 	is "$kind: a filter" "$(wc -l <"$tmp/out")" 1
 done
 
-# Wireshark reads the files, too; statistics has a lie in its last block, and unsupported other frames besides.
+# Wireshark reads the files, too; statistics has a lie in its last block, and unsupported has other frames as well.
 if have capinfos; then
 	# shellcheck disable=SC2086 # names are words
 	(cd "$tmp" && capinfos -T -r -c $good) >"$tmp/counts" 2>"$tmp/err"
@@ -79,7 +79,7 @@ is "simple packet blocks have the time of the frame before" "$(cut -d' ' -f1 "$t
 is "names of interfaces" "$(grep -o '"if_name":"[^"]*"' "$tmp/out" | cut -d: -f2 | sort | uniq -c | awk '{ print $1 $2 }' | paste -sd' ')" \
 	'10"any" 10"eth0" 10"tun-with-a-long"'
 "$netobsd" --print=ip-send --format json -r "$tmp/unnamed" >"$tmp/out"
-is "an interface whose name says that there is none has none" "$(grep -c '"if_name":"<unknown>"' "$tmp/out")" 30
+is "an interface whose name says that it has no name has no name" "$(grep -c '"if_name":"<unknown>"' "$tmp/out")" 30
 "$netobsd" --summary -r "$tmp/statistics" 2>"$tmp/err"
 is "dropped frames by the statistics" "$(counter capture.interface-dropped) $(counter capture.dropped)" "226 2002"
 "$netobsd" --summary -r "$tmp/unsupported" 2>"$tmp/err"

@@ -7,7 +7,7 @@ pcap            the model: nanoseconds, Ethernet
 snoop, mixed, big, sections, late, packet-block
 resolutions     interfaces of 10^-6, 10^-9, 2^-20 and 10^-6 seconds with an offset
 unknown         blocks of unknown types between the frames
-unnamed         names of interfaces that say that there is none
+unnamed         interfaces whose names say that they have no name
 snoop-NUMBER    of that link type, which has Ethernet frames, or those of IPNET
 statistics      statistics of two interfaces in two sections, which count on, among them wrong ones
 unsupported     frames of an interface with link type USB_LINUX beside them

@@ -3,7 +3,7 @@
 #ifndef NETOBS_TESTS_CAPTURE_SINK_FIXTURE_H
 #define NETOBS_TESTS_CAPTURE_SINK_FIXTURE_H
 
-#include "capture/frame_sink.h"
+#include "capture/batch.h"
 
 static void
 sink_ignore(struct frame_sink *sink)

@@ -169,7 +169,7 @@ test_interfaces(void **state)
 	assert_int_equal(observe(&clock, START + SECOND / 10, end), PACKET_CLOCK_STRAY);
 }
 
-/* Observes a block of frames of a file, a millisecond apart, of which none is near those behind the block.  Returns the
+/* Observes a block of frames of a file, a millisecond apart, not near those after the block.  Returns the
  * number of steps. */
 static unsigned
 observe_block(struct packet_clock *clock, uint64_t from, unsigned count)

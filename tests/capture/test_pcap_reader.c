@@ -19,10 +19,10 @@
 
 #include "base/log.h"
 #include "base/loop.h"
-#include "capture/pcap_common.h"
-#include "capture/replay.h"
-#include "capture/file/pcap_reader.h"
 #include "capture/batch.h"
+#include "capture/file/pcap_reader.h"
+#include "capture/input.h"
+#include "capture/link_filters.h"
 #include "tests/capture/sink_fixture.h"
 
 #define LARGEST (256u * 1024)

@@ -16,8 +16,8 @@
 
 #include "base/log.h"
 #include "base/loop.h"
-#include "capture/replay.h"
 #include "capture/batch.h"
+#include "capture/input.h"
 #include "tests/capture/sink_fixture.h"
 
 #define FILES 3
@@ -378,7 +378,7 @@ write_irregular(unsigned which, uint32_t seconds, bool step)
 	fclose(file);
 }
 
-/* A paced replay does not wait for a time stamp that the frames around it contradict, or that none confirms. */
+/* A paced replay does not wait for a time stamp that the frames around it contradict, or that no frame confirms. */
 static void
 test_pace_irregular(void **state)
 {
@@ -406,7 +406,7 @@ test_pace_irregular(void **state)
 	alarm(0);
 }
 
-/* A gap that the frames behind it confirm is waited for: ten seconds, at a hundred times the speed. */
+/* A gap that the frames after it confirm is waited for: ten seconds, at a hundred times the speed. */
 static void
 test_pace_gap(void **state)
 {
@@ -418,7 +418,7 @@ test_pace_gap(void **state)
 	fclose(file);
 	assert_true(seconds_of_replay(100) > 0.09);
 	assert_int_equal(seen.count, 10);
-	/* Each frame behind a gap, so that each is read ahead twice. */
+	/* Each frame after a gap, so that each is read ahead twice. */
 	file = capture(0, MICRO, DLT_EN10MB);
 	for (uint8_t i = 0; i < 20; i++)
 		put_frame(file, 1000 + 20u * i, 0, i, 20);

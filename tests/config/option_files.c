@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "config/options.h"
 #include "probes/manifest.h"
 
@@ -175,7 +175,7 @@ words_for(const struct option_row *row)
 	return NO_WORDS;
 }
 
-/* The words in front of a value.  A value that may be omitted is behind an equals sign only. */
+/* The words in front of a value.  A value that may be omitted follows an equals sign only. */
 static void
 completion_option(const struct option_row *row)
 {
@@ -196,7 +196,7 @@ completion_row(const struct option_row *row)
 	printf(") words=(%s) ;;\n", words_for(row));
 }
 
-/* The options of which the value is a list of known words, with commas in between. */
+/* The options whose value is a list of known words, with commas in between. */
 static void
 completion_lists(void)
 {

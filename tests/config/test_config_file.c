@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "config/config_file.h"
 #include "config/options.h"
 #include "daemon/reload.h"
 
@@ -104,13 +103,13 @@ test_settings(void **state)
 static void
 refuses_ports(const char *setting, unsigned count)
 {
-	const char *behind = strstr(setting, "%s") + 2;
+	const char *after = strstr(setting, "%s") + 2;
 	char text[4096];
-	size_t used = (size_t)snprintf(text, sizeof text, "%.*sport 1", (int)(behind - setting) - 2, setting);
+	size_t used = (size_t)snprintf(text, sizeof text, "%.*sport 1", (int)(after - setting) - 2, setting);
 
 	for (unsigned i = 2; i <= count; i++)
 		used += (size_t)snprintf(text + used, sizeof text - used, " or port %u", i);
-	snprintf(text + used, sizeof text - used, "%s", behind);
+	snprintf(text + used, sizeof text - used, "%s", after);
 	refuses(text, "a.conf:1: ", "the filter is too big: about ");
 }
 
@@ -152,7 +151,7 @@ test_refusals(void **state)
 	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
 }
 
-/* Comments of every kind, and what only looks like one; lines count right behind them. */
+/* Comments of every kind, and what only looks like one; lines count right after them. */
 static void
 test_comments(void **state)
 {
@@ -171,6 +170,37 @@ test_comments(void **state)
 	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
 	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
 	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
+}
+
+/* Quotes, variables of the environment, and what ends a word. */
+static void
+test_words(void **state)
+{
+	(void)state;
+	setenv("NETOBS_TEST_WORD", "eth7", 1);
+	unsetenv("NETOBS_TEST_NONE");
+	takes("interface = {a${NETOBS_TEST_WORD}b, \"${NETOBS_TEST_WORD}\", '${NETOBS_TEST_WORD}', \"\\${X}\", "
+	      "\"x${NETOBS_TEST_NONE}\","
+	      "\"$\", $x, \"${\", 'c\\d\\\\', \"e\nf\",}print = tcp-*\n\"strict\"=\"true\"");
+	assert_string_equal(config.interface_names[0], "aeth7b");
+	assert_string_equal(config.interface_names[1], "eth7");
+	assert_string_equal(config.interface_names[2], "${NETOBS_TEST_WORD}");
+	assert_string_equal(config.interface_names[3], "${X}");
+	assert_string_equal(config.interface_names[4], "x");
+	assert_string_equal(config.interface_names[5], "$");
+	assert_string_equal(config.interface_names[6], "$x");
+	assert_string_equal(config.interface_names[7], "${");
+	assert_string_equal(config.interface_names[8], "c\\d\\");
+	assert_string_equal(config.interface_names[9], "e\nf");
+	assert_null(config.interface_names[10]);
+	assert_string_equal(config.print_probes, "tcp-*");
+	assert_true(config.strict);
+	refuses("strict += true\n", "a.conf:1: ", "non-list option 'strict'");
+	refuses("interface = (a)\n", "a.conf:1: ", "unexpected token '('");
+	refuses("interface = {a b}\n", "a.conf:1: ", "unexpected token 'b'");
+	refuses("\nstrict + true\n", "a.conf:2: ", "missing equal sign after option 'strict'");
+	refuses("= true\n", "a.conf:1: ", "unexpected token '='");
+	refuses("view = \"host\n\nx\"\n", "a.conf:1: ", "view = host ...: expected");
 }
 
 /* Options that select the work of a single run are not settings. */
@@ -315,7 +345,7 @@ test_files(void **state)
 	assert_false(config_file_read("/", &config, overridden));
 	assert_non_null(strstr(logged, "directory"));
 	assert_false(config_file_read("/dev/zero", &config, overridden));
-	assert_non_null(strstr(logged, "no plain file"));
+	assert_non_null(strstr(logged, "not a plain file"));
 }
 
 static int
@@ -333,6 +363,7 @@ main(void)
 	    cmocka_unit_test(test_settings),
 	    cmocka_unit_test(test_refusals),
 	    cmocka_unit_test(test_comments),
+	    cmocka_unit_test(test_words),
 	    cmocka_unit_test(test_not_in_files),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),

@@ -23,8 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "confine/landlock.h"
-#include "confine/sandbox_rules.h"
+#include "confine/sandbox.h"
 #include "tests/lib/scratch_dir.h"
 
 #define DONE	   0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The system-call filter: calls that netobsd needs succeed, others fail or kill.  Each call is tried in a
- * process of its own, by number, so that no C library stands between. */
+ * process of its own, by number, so that no C library is in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,6 @@
 
 #include "base/high_sockets.h"
 #include "confine/sandbox.h"
-#include "confine/sandbox_rules.h"
 #include "usdt/dtprobed.h"
 
 #define DONE	  0
@@ -49,7 +48,7 @@ no_call(void)
 	return 0;
 }
 
-/* There is none. */
+/* There is no such call. */
 static long
 wait_for_child(void)
 {
@@ -647,7 +646,7 @@ call_32_bits(void)
 }
 #endif
 
-/* Of a descriptor that is no device, which the kernel refuses in another way than the filter. */
+/* Of a descriptor that is not a device, which the kernel refuses in another way than the filter. */
 static long
 request_of_dtrace(unsigned long number)
 {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# No frame that a host can send costs more than 10 us: the frames that are known to be dear, and a search for others.
+# No frame that a host can send costs more than 10 us: the frames that are known to be expensive, and a search for
+# others.
 #
 #	NETOBS_COST_SECONDS	processor time of the search, in seconds (5)
 #	NETOBS_COST_SEED	another search (1)
@@ -21,8 +22,8 @@ done
 ! grep -aqE '__(asan|ubsan|tsan|msan)_|__gcov_' "$build/tests/cost/cost_known" ||
 	skip_all "a build with sanitizers or gcov is slow"
 
-# The search finds a slow path: the index of iSCSI sessions as a walk.  One of the dearest recipes that it finds costs
-# less without the walk.  A search of 10 s finds it in about two of three cases on a slow machine.
+# The search finds a slow path: the index of iSCSI sessions as a walk.  One of the most expensive recipes that it finds
+# costs less without the walk.  A search of 10 s finds it in about two of three cases on a slow machine.
 walk_is_found() {
 	for walk_seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		"$build/tests/cost/cost_search_walk" 10 0 "$walk_seed" >"$tmp/walk" 2>/dev/null || return 1
@@ -48,6 +49,6 @@ within() {
 	sed 's/^/# /' "$tmp/within"
 	return "$within_status"
 }
-measured "no frame that is known to be dear costs more than $limit ns" within cost_known "$limit"
+measured "no frame that is known to be expensive costs more than $limit ns" within cost_known "$limit"
 measured "a search finds no frame that costs more than $limit ns" within cost_search "$seconds" "$limit" "$seed"
 tap_done

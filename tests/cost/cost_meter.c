@@ -175,8 +175,8 @@ cost_meter_result(const struct cost_meter *meter, unsigned count)
 			sum -= meter->least_ns[i - COST_WINDOW];
 		if (meter->least_ns[i] > result.single_ns)
 			result.single_ns = meter->least_ns[i];
-		if (i + 1 >= COST_WINDOW && sum / COST_WINDOW > result.dearest_ns) {
-			result.dearest_ns = sum / COST_WINDOW;
+		if (i + 1 >= COST_WINDOW && sum / COST_WINDOW > result.worst_ns) {
+			result.worst_ns = sum / COST_WINDOW;
 			result.at = i + 1 - COST_WINDOW;
 		}
 	}
@@ -210,7 +210,7 @@ cost_meter_confirm(struct cost_meter *meter, const struct cost_frame *frames, un
 {
 	struct cost_result result = cost_meter_measure(meter, frames, count, runs, prepare);
 
-	for (unsigned i = 1; i < RETRIES && limit > 0 && result.dearest_ns > limit; i++) {
+	for (unsigned i = 1; i < RETRIES && limit > 0 && result.worst_ns > limit; i++) {
 		if (i >= RETRIES_AT_ONCE)
 			wait_for_other_programs();
 		result = cost_meter_run_again(meter, frames, count, runs, prepare);

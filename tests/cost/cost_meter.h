@@ -25,9 +25,9 @@ struct cost_meter;
 struct observer;
 
 struct cost_result {
-	double dearest_ns; /* largest mean of a window, per frame */
+	double worst_ns;   /* largest mean of a window, per frame */
 	double single_ns;  /* largest time of one frame */
-	unsigned at;	   /* first frame of the dearest window */
+	unsigned at;	   /* first frame of the window with the largest mean */
 };
 
 /* `traced`: every probe is enabled.  Exits on failure. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Searches for the dearest frame: changes recipes at random and keeps those whose dearest frames cost more, the best
- * one for each kind of operation, so that one dear kind does not displace the others.
+ * Searches for the most expensive frame: changes recipes at random and keeps those whose frames cost most, the best
+ * one for each kind of operation, so that one expensive kind does not displace the others.
  *
  *	cost_search SECONDS LIMIT [SEED]
- *		searches for SECONDS of processor time, and prints the dearest recipes; fails if a frame costs more than
- *		LIMIT ns (0: no limit).  Progress is on standard error.
+ *		searches for SECONDS of processor time, and prints the most expensive recipes; fails if a frame costs
+ *		more than LIMIT ns (0: no limit).  Progress is on standard error.
  *	cost_search RECIPE
  *		measures a recipe that the search has printed
  */
@@ -178,21 +178,21 @@ recipe_traced_cost(const struct cost_recipe *recipe, unsigned runs)
 {
 	unsigned count = cost_frames_make(recipe, frames);
 
-	return cost_meter_measure(meters[1], frames, count, runs, NULL).dearest_ns;
+	return cost_meter_measure(meters[1], frames, count, runs, NULL).worst_ns;
 }
 
 static double
 recipe_cost(const struct cost_recipe *recipe, unsigned runs, double limit)
 {
 	unsigned count = cost_frames_make(recipe, frames);
-	double dearest = 0;
+	double worst = 0;
 
 	for (unsigned traced = 0; traced < 2; traced++) {
-		double ns = cost_meter_confirm(meters[traced], frames, count, runs, NULL, limit).dearest_ns;
+		double ns = cost_meter_confirm(meters[traced], frames, count, runs, NULL, limit).worst_ns;
 
-		dearest = ns > dearest ? ns : dearest;
+		worst = ns > worst ? ns : worst;
 	}
-	return dearest;
+	return worst;
 }
 
 static struct cost_niche *
@@ -239,23 +239,23 @@ search_step(void)
 	}
 }
 
-/* Measures the dearest recipes again, several times; drops the others. */
+/* Measures the most expensive recipes again, several times; drops the others. */
 static void
 search_confirm(double limit)
 {
 	bool confirmed[NICHES] = {false};
 
 	for (unsigned n = 0; n < CONFIRMED; n++) {
-		unsigned dearest = NICHES;
+		unsigned worst = NICHES;
 
 		for (unsigned i = 0; i < NICHES; i++)
 			if (!confirmed[i] && niches[i].ns > 0 &&
-			    (dearest == NICHES || niches[i].ns > niches[dearest].ns))
-				dearest = i;
-		if (dearest == NICHES)
+			    (worst == NICHES || niches[i].ns > niches[worst].ns))
+				worst = i;
+		if (worst == NICHES)
 			break;
-		confirmed[dearest] = true;
-		niches[dearest].ns = recipe_cost(&niches[dearest].recipe, RUNS, limit);
+		confirmed[worst] = true;
+		niches[worst].ns = recipe_cost(&niches[worst].recipe, RUNS, limit);
 	}
 	for (unsigned i = 0; i < NICHES; i++)
 		if (!confirmed[i])
@@ -305,6 +305,6 @@ main(int argc, char **argv)
 			printf("%.0f ns a frame: ", niches[i].ns);
 			recipe_print(stdout, &niches[i].recipe);
 		}
-	printf("dearest: %.0f ns a frame; slowness of the machine: %.2f\n", best->ns, slowness);
+	printf("most expensive frame: %.0f ns; slowness of the machine: %.2f\n", best->ns, slowness);
 	return (limit > 0 && best->ns > limit) || best->ns == 0;
 }

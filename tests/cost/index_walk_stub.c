@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A slow path for the test of the search: the index of app flows as a walk through all of them. */
 #include "flow/stream/app_flow.h"
-#include "flow/stream/app_flow_internal.h"
+#include "flow/stream/app_flow_index.h"
 
 void
 app_flow_index_remove(struct app_flow_table *table, struct app_flow *c)

@@ -180,7 +180,7 @@ read_probes(const uint8_t *dof, struct listed *listed, size_t max)
 static struct listed probes[PROBES_MAX];
 static size_t probe_count;
 
-/* Reads the probes of the one DOF of a provider whose functions begin so.  False if there is none. */
+/* Reads the probes of the one DOF of a provider whose functions begin so.  False if there is no such DOF. */
 static bool
 read_provider(const char *provider, const char *functions, const char *module)
 {
@@ -208,7 +208,7 @@ read_provider(const char *provider, const char *functions, const char *module)
 	return found;
 }
 
-/* The one probe of this name in what was read; NULL if there is none. */
+/* The one probe of this name in what was read; NULL if there is no such probe. */
 static const struct listed *
 find_listed(const char *name)
 {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/notify.h"
+#include "daemon/service.h"
 
 static int manager;
 

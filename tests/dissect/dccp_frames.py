@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""dccp_frames.py FILE: writes the capture dccp-tunnels.pcap, DCCP (RFC 4340) where the other captures have none: in
-tunnels, behind an authentication header, in fragments, with 24-bit sequence numbers, with part of the data covered by
+"""dccp_frames.py FILE: writes the capture dccp-tunnels.pcap, DCCP (RFC 4340) where the other captures lack it: in
+tunnels, after an authentication header, in fragments, with 24-bit sequence numbers, with part of the data covered by
 the checksum, and one packet of each type."""
 import struct
 import sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """link_frames.py DIRECTORY: writes the captures link-*.pcap of the link types that this script knows: each frame is a UDP
 datagram over IPv4 or IPv6, whose destination port is 2000 and the number of the frame, in one more encapsulation of its
-link type.  Frames without a datagram stand between them where the type has such."""
+link type.  Frames without a datagram are between them if the type has such frames."""
 import os
 import struct
 import sys

@@ -103,7 +103,7 @@ lengths_beyond_the_frame(void **state)
 	assert_int_equal(packet->network, NETWORK_NONE);
 }
 
-/* ATM and the like: addresses of other lengths, even none. */
+/* ATM and other hardware: addresses of other lengths, even of length 0. */
 static void
 other_hardware(void **state)
 {

@@ -91,10 +91,10 @@ udp(void **state)
 
 	(void)state;
 	check_transport(17, inside, 6);
-	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED); /* 0: the sender made none */
+	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED); /* 0: the sender did not compute it */
 }
 
-/* The sum is over UDP's length, not over what IP carries behind it. */
+/* The sum is over UDP's length, not over what IP carries after it. */
 static void
 udp_surplus(void **state)
 {
@@ -245,7 +245,7 @@ ipv4_header(void **state)
 	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_BAD);
 	put16(frame.data + 10, 0);
 	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_PARTIAL);
-	frame.data[0] = 0x44; /* a header length that is none */
+	frame.data[0] = 0x44; /* an invalid header length */
 	assert_int_equal(result(DLT_IPV4, &frame), CHECKSUM_UNVERIFIED);
 	frame = frame_wrap_ipv6(59, &inside);
 	assert_int_equal(result(DLT_IPV6, &frame), CHECKSUM_UNVERIFIED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The path for common frames records what the layers record, to the last bit, and the peek reads the same values: every
- * frame of every capture, cut at any byte, and with any byte changed; the peek behind every link header, too. */
+ * frame of every capture, cut at any byte, and with any byte changed; the peek after every link header, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -206,9 +206,9 @@ compare_peek(const struct frame *frame, size_t link, const char *what, uint32_t 
 			 what, (unsigned)at);
 }
 
-/* The same IP packet behind another link header; in memory of its exact size. */
+/* The same IP packet after another link header; in memory of its exact size. */
 static void
-compare_behind(const struct frame *frame, size_t link, const char *what, uint32_t at)
+compare_after(const struct frame *frame, size_t link, const char *what, uint32_t at)
 {
 	const struct link_header *header = &link_headers[link - 1];
 	uint32_t drop = ETHER_HEADER_LEN, keep = frame->caplen - drop, size = header->length + keep;
@@ -239,7 +239,7 @@ compare_all_links(const struct frame *frame, const char *what, uint32_t at)
 		return;
 	for (size_t link = 1; link < LINK_TYPES; link++)
 		if (frame->data[12] == (link_headers[link - 1].version == 4 ? 0x08 : 0x86))
-			compare_behind(frame, link, what, at);
+			compare_after(frame, link, what, at);
 }
 
 static void

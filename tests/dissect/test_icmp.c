@@ -82,7 +82,7 @@ short_messages(void **state)
 		assert_int_equal(packet->icmp.header.len, 4);
 		assert_int_equal(packet->icmp.echo_id, 0);
 	}
-	/* cut by the capture behind the checksum: type and code are known */
+	/* cut by the capture after the checksum: type and code are known */
 	(void)dissect_v4(request, 8);
 	packet = frame_dissect_cut(DLT_IPV4, packet_bytes.data, 25, 28);
 	assert_worst_anomaly(packet, ANOMALY_TRUNCATED_TRANSPORT);

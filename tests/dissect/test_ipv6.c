@@ -334,7 +334,7 @@ chains_spend_the_budget(void **state)
 	assert_int_equal(packet->layers_spent, DISSECT_LAYER_BUDGET);
 	assert_int_equal(packet->transport, TRANSPORT_NONE);
 	assert_false(anomaly_has(&packet->anomalies, ANOMALY_IPV6_ROUTING_ZERO));
-	/* A routing header of type 0 before the end of the budget is reported, too; one behind it is not parsed. */
+	/* A routing header of type 0 before the end of the budget is reported, too; one after it is not parsed. */
 	memcpy(chain, ((uint8_t[8]){ROUTING, 0, 1, 4, 0, 0, 0, 0}), 8);
 	memcpy(chain + 8, ((uint8_t[8]){DESTINATION, 0, 0, 0, 0, 0, 0, 0}), 8);
 	packet = DISSECT_V6(DESTINATION, chain);

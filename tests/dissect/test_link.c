@@ -139,7 +139,7 @@ cooked(void **state)
 	frame[2] = 772 >> 8; /* ARPHRD_LOOPBACK */
 	frame[3] = 772 & 0xff;
 	assert_true(DISSECT(DLT_LINUX_SLL, frame)->loopback);
-	frame[2] = 824 >> 8; /* ARPHRD_NETLINK: 0x0800 is no EtherType there */
+	frame[2] = 824 >> 8; /* ARPHRD_NETLINK: 0x0800 is not an EtherType there */
 	frame[3] = 824 & 0xff;
 	assert_int_equal(DISSECT(DLT_LINUX_SLL, frame)->network, NETWORK_NONE);
 }

@@ -372,7 +372,7 @@ wlan_further_fields(void **state)
 static void
 radiotap(void **state)
 {
-	/* Time stamp and flags (FCS, padding) behind two words; QoS data with padding; FCS */
+	/* Time stamp and flags (FCS, padding) after two words; QoS data with padding; FCS */
 	uint8_t frame[] = {0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x30,
 			   0x88, 0x01, 0, 0, ADDRESS(1), ADDRESS(2), ADDRESS(3), 0, 0, 0, 0, 0, 0,
 			   LLC_IPV4, ECHO_IPV4, 0xfc, 0xfc, 0xfc, 0xfc};

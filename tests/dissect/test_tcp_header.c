@@ -124,7 +124,7 @@ every_option(void **state)
 	packet = WITH_OPTIONS(254, 4, 0xf9, 0x88, 30, 4, 1, 1, 28, 4, 1, 1);
 	assert_worst_anomaly(packet, ANOMALY_NONE);
 	assert_int_equal(packet->tcp.options, 0);
-	packet = WITH_OPTIONS(0, 0, 0, 0, 2, 4, 5, 0xb4); /* nothing counts behind the end */
+	packet = WITH_OPTIONS(0, 0, 0, 0, 2, 4, 5, 0xb4); /* nothing counts after the end */
 	assert_int_equal(packet->tcp.options, 0);
 	packet = WITH_OPTIONS(2, 4, 0, 1, 2, 4, 0, 2); /* twice: the second */
 	assert_int_equal(packet->tcp.mss, 2);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# What the tests of conf/engines share; source it behind tests/lib/tap.sh.
+# What the tests of conf/engines share; source it after tests/lib/tap.sh.
 #   $samples     conf/engines                    $records   HOST.jsonl for each host, after make_records
 #   $cache       what tests/engines/fetch.sh fetched; its commands are in PATH
 
@@ -27,7 +27,7 @@ require() {
 	[ "$tap_failed" -eq "$require_failed" ] || tap_done
 }
 
-# as_stream FILE: changes its lines into those of netobsctl stream --json, beside lines that are no records
+# as_stream FILE: changes its lines into those of netobsctl stream --json, beside lines that are not records
 as_stream() {
 	sed -e 's/^{"end":"[^"]*",/{"probe":"connection-end","args":[{/; s/}$/}]}/' \
 		-e '1s/^/{"lost":3}\n{"probe":"tcp-send","args":[{"pkt_seq":1}]}\n/' "$1" >"$1.new" && mv "$1.new" "$1"

@@ -2,7 +2,7 @@
 # The samples of conf/engines against the engines.  A test whose engine is missing is skipped; check-engines fetches all of
 # them into the cache first, and fails if one is missing.
 
-# They need the engines, which are no packages of Debian.
+# They need the engines, which are not packaged in Debian.
 all_tests += \
 	%D%/clickhouse.sh \
 	%D%/clickhouse_local.sh \

@@ -193,7 +193,7 @@ class Lab:
 
 
 def offloads(interfaces):
-    """Segmentation and checksums are no business of the interface: ethtool -K tso off gso off gro off tx off."""
+    """The interface leaves segmentation and checksums to the kernel: ethtool -K tso off gso off gro off tx off."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         for interface in interfaces:
             for command in (0x1F, 0x24, 0x2C, 0x17):  # ETHTOOL_STSO, SGSO, SGRO, STXCSUM

@@ -38,7 +38,7 @@ check "cut frames are counted" test "$(counter flight.cut)" -gt 100
 check "a cut frame has at most the bytes asked for" test "$(counter flight.bytes)" -le "$((frames * 60))"
 
 counters --flight-memory 16M --flight-bytes 1K
-is "frames behind the limit are left out and counted" "$(($(counter flight.frames) + $(counter flight.left-out)))" \
+is "frames beyond the limit are left out and counted" "$(($(counter flight.frames) + $(counter flight.left-out)))" \
 	"$frames"
 is "frames with notes are kept" "$(counter flight.notes)" "$notes"
 

@@ -97,7 +97,7 @@ test_what_does_not_fit_is_removed_too(void **state)
 	fragment_frames_free(fragments);
 }
 
-/* The identification is used again behind the timeout, which starts with the first fragment. */
+/* The identification is used again after the timeout, which starts with the first fragment. */
 static void
 test_a_datagram_that_timed_out_is_another(void **state)
 {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
-#include "flight/ring_interfaces.h"
+#include "flight/ring_internal.h"
 #include "tests/flight/ring_fixture.h"
 
 static struct ring_fixture fixture;
@@ -165,9 +165,9 @@ test_frames_are_cut(void **state)
 	assert_int_equal(ring_counters(fixture.ring).bytes, 128);
 }
 
-/* Behind the limit only frames with notes are kept; each direction has its own. */
+/* Beyond the limit only frames with notes are kept; each direction has its own. */
 static void
-test_frames_behind_the_limit_are_left_out(void **state)
+test_frames_beyond_the_limit_are_left_out(void **state)
 {
 	static const uint64_t kept[] = {0, 1, 3, 5};
 	struct ring_reader *reader;
@@ -228,9 +228,9 @@ add_kept(uint64_t number, const struct flow *flow, unsigned sender, bool fragmen
 	ring_end_frame(fixture.ring);
 }
 
-/* Notes and completed datagrams keep a bounded number of frames behind the limit, for each direction. */
+/* Notes and completed datagrams keep a bounded number of frames beyond the limit, for each direction. */
 static void
-test_frames_kept_behind_the_limit_are_bounded(void **state)
+test_frames_kept_beyond_the_limit_are_bounded(void **state)
 {
 	enum { BEFORE = 2, BEYOND = 100 };
 	const uint64_t kept = BEFORE + RING_KEPT_MAX;
@@ -601,8 +601,8 @@ main(void)
 	    cmocka_unit_test_teardown(test_limits_out_of_range, close_ring),
 	    cmocka_unit_test_teardown(test_a_frame_larger_than_the_ring, close_ring),
 	    cmocka_unit_test_teardown(test_frames_are_cut, close_ring),
-	    cmocka_unit_test_teardown(test_frames_behind_the_limit_are_left_out, close_ring),
-	    cmocka_unit_test_teardown(test_frames_kept_behind_the_limit_are_bounded, close_ring),
+	    cmocka_unit_test_teardown(test_frames_beyond_the_limit_are_left_out, close_ring),
+	    cmocka_unit_test_teardown(test_frames_kept_beyond_the_limit_are_bounded, close_ring),
 	    cmocka_unit_test_teardown(test_a_kept_frame_of_two_connections, close_ring),
 	    cmocka_unit_test_teardown(test_every_connection_of_a_frame_that_is_left_out_is_cut, close_ring),
 	    cmocka_unit_test_teardown(test_every_frame_leaves_in_order, close_ring),

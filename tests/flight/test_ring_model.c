@@ -176,7 +176,7 @@ check_frame(const struct ring_frame *frame, size_t number)
 		assert_true(model_has_cid(expected, frame->cids[i]));
 }
 
-/* What is read is exactly what the list has behind the frames that have left. */
+/* What is read is exactly what the list has after the frames that have left. */
 static void
 check_reading(uint64_t cid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which packets are copies of packets captured before, and what is no evidence that they are. */
+/* Which packets are copies of packets captured before, and what is not evidence that they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct sent {
 	uint32_t number;     /* ACK number, or what the payload of a datagram begins with */
 	uint16_t sum;	     /* 0: the right one; of a segment */
 	uint8_t mac;	     /* last byte of the destination's link address */
-	uint16_t vlan, qinq; /* ids of the tags, 0 none */
+	uint16_t vlan, qinq; /* ids of the tags, 0: no tag */
 	uint8_t ttl;	     /* 0: 64 */
 };
 
@@ -340,7 +340,7 @@ prove(uint8_t host, unsigned count)
 	}
 }
 
-/* A packet of which only other packets can tell whether it is a copy. */
+/* Only other packets can show whether this packet is a copy. */
 static struct sent
 unmarked(uint8_t host, uint32_t number)
 {
@@ -357,7 +357,7 @@ test_evidence_of_the_sender(void **state)
 	/* Each packet is captured twice, not more often. */
 	assert_false(copied(100 * US, unmarked(1, 1)));
 	assert_true(copied(100 * US, unmarked(1, 1)));
-	/* It does not last, and what it tells is no evidence itself. */
+	/* It does not last, and what it tells is not evidence itself. */
 	for (unsigned i = 2; i < 20; i++) {
 		bool expected = i < 10;
 
@@ -378,7 +378,7 @@ test_evidence_of_one_other(void **state)
 	}
 }
 
-/* What an application sends twice at once is no evidence. */
+/* What an application sends twice at once is not evidence. */
 static void
 test_no_evidence_by_time(void **state)
 {

@@ -41,7 +41,7 @@ def address(text):
 
 
 def transport(saddr, daddr, protocol, segment, at):
-    """The segment with its checksum, which stands at `at`, over the pseudo-header of IPv4 or IPv6."""
+    """The segment with its checksum, which is at `at`, over the pseudo-header of IPv4 or IPv6."""
     if len(saddr) == 4:
         pseudo = saddr + daddr + struct.pack("!BBH", 0, protocol, len(segment))
     else:
@@ -178,7 +178,7 @@ def write_captures():
     write("too-big.pcap", in_sequence(0.01, [icmp(3, 4, message), icmp(3, 3, message), icmpv6_too_big(*six),
                                              icmp(11, 0, message)]))
 
-    # Messages with the bit TC go to or come from port 4001; one of them is a query, and one is no DNS.
+    # Messages with the bit TC go to or come from port 4001; one of them is a query, and one is not DNS.
     answers = [udp(server, 53, client, 4001, dns(1, 0x8380)), udp(server, 53, client, 4000, dns(2, 0x8180)),
                udp(client, 4001, server, 53, dns(3, 0x0300)), udp(six[0], 53, six[1], 4001, dns(4, 0x8780)),
                udp(six[0], 53, six[1], 4000, dns(5, 0x8180)), udp(server, 5000, client, 4001, dns(6, 0x8380))]
@@ -214,8 +214,8 @@ WEB = (80, 443)
 STATES = {"established": "state-established", "closing": "state-close-wait"}
 
 # By formula: predicate over the six arguments of a firing; threshold (count, seconds, key) or None; the captures with
-# the number of firings, below tests/captures or generated, of which at least one has none; display filter of tshark
-# and, with a threshold, the field that is its key, or None with the reason why tshark cannot answer.
+# the number of firings, below tests/captures or generated, of which at least one has no firing; display filter of
+# tshark and, with a threshold, the field that is its key, or None with the reason why tshark cannot answer.
 Row = collections.namedtuple("Row", "predicate threshold captures tshark")
 NO_CONNECTIONS = "tshark keeps no states of connections"
 OTHER_SEGMENTS = "tshark calls other segments retransmissions"

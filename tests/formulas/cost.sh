@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The evaluation of a typical formula costs at most 15 ns beyond its arguments, and that of the dearest one, whose
-# definition is as long as it can be, at most 10 us.
+# The evaluation of a typical formula costs at most 15 ns beyond its arguments, and that of the most expensive one,
+# whose definition is as long as it can be, at most 10 us.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -16,5 +16,5 @@ within() {
 	return "$within_status"
 }
 check "every expression is measured" within
-measured "an evaluation costs at most $limit ns, the dearest $longest ns" within "$limit" "$longest"
+measured "an evaluation costs at most $limit ns, the most expensive $longest ns" within "$limit" "$longest"
 tap_done

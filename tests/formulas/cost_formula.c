@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The cost of an evaluation whose arguments are built: nanoseconds of typical expressions, one a line.  cost_formula
- * LIMIT LONGEST fails if one of the first three, which netobs promises, costs more than LIMIT, or one of the dearest
- * that a definition has room for more than LONGEST.  The least of many short measurements counts, because other
- * programs run on the same processors; above the limit there are more of them.
+ * LIMIT LONGEST fails if one of the first three, which netobs promises, costs more than LIMIT, or one of the most
+ * expensive that a definition has room for more than LONGEST.  The least of many short measurements counts, because
+ * other programs run on the same processors; above the limit there are more of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

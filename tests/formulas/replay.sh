@@ -53,10 +53,10 @@ is "a formula selects connections by their record" "$(lines)" \
 		END { print count + 0 }' "$tmp/out")"
 check "there are some" [ "$(lines)" -gt 5 ]
 
-# A formula fires behind its probe, and numbers its own firings.
+# A formula fires after its probe, and numbers its own firings.
 replay 'f = tcp-receive where tcp_flags & SYN' --print=f,tcp-receive --format json
 # shellcheck disable=SC2016 # $0 is awk's
-check "a formula fires behind its probe" awk '
+check "a formula fires after its probe" awk '
 	/^{"probe":"f"/ && last !~ /^{"probe":"tcp-receive".*"tcp_flagstr":"SYN/ { bad = 1 }
 	{ last = $0 }
 	END { exit bad || NR == 0 }' "$tmp/out"

@@ -302,7 +302,7 @@ a_threshold_is_described_with_its_fields(void **state)
 
 /* --------------------------------------------------------------------------------------------------------- the size */
 
-/* The description with at most `size` bytes, checked for bytes behind them. */
+/* The description with at most `size` bytes, checked for bytes after them. */
 static void
 describe(const struct formula *formula, struct firing *firing, char *text, size_t size)
 {

@@ -354,7 +354,7 @@ no_expression_is_true(void **state)
 	formula_free(formula);
 }
 
-/* Reads the formula that begins in `line`; lines that go on begin with spaces.  `line` is then the line behind it. */
+/* Reads the formula that begins in `line`; lines that go on begin with spaces.  `line` is then the line after it. */
 static void
 check_example(FILE *page, char *line, int size)
 {

@@ -101,7 +101,7 @@ values_are_counted_apart(void **state)
 	assert_false(count_at(5, 1));
 	assert_true(count_at(6, 1));
 	assert_false(count_at(7, 1));
-	sample.ip.ip_saddr[40] = 'x'; /* behind the end of the text */
+	sample.ip.ip_saddr[40] = 'x'; /* past the end of the text */
 	assert_true(count_at(8, 1));
 	assert_false(count_at(9, 1));
 	snprintf(sample.ip.ip_saddr, sizeof sample.ip.ip_saddr, "2001:db8::1:2:3:4"); /* a longer one between */

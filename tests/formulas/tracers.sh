@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # One formula, on a replay and live: bpftrace by path and by process, perf, gdb, --print, the counters and the metric have
-# the same firings, with the same values.  perf records that it fired, not the structs behind its arguments.
+# the same firings, with the same values.  perf records that it fired, not the structs that its arguments point to.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

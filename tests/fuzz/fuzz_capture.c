@@ -16,8 +16,8 @@
 #include <zstd.h>
 
 #include "base/log.h"
-#include "capture/replay.h"
 #include "capture/batch.h"
+#include "capture/input.h"
 #include "dissect/dissect.h"
 #include "tests/capture/sink_fixture.h"
 #include "tests/fuzz/fuzz_must.h"
@@ -32,7 +32,7 @@ struct outcome {
 	bool opened;
 	enum input_result result;
 	uint64_t frames, digest;
-	unsigned long long damaged; /* number of the frame, 0 if there is none */
+	unsigned long long damaged; /* number of the frame, 0 if no frame is damaged */
 };
 
 static struct outcome outcome;
@@ -84,7 +84,7 @@ take_frames(struct frame_sink *sink, const struct frame *frames, unsigned count)
 
 /* ------------------------------------------------------------------------------------------- ways to read it */
 
-/* Replays the file behind a descriptor and closes it. */
+/* Replays the file of a descriptor and closes it. */
 static struct outcome
 replay_fd(int fd, double speed, unsigned workers)
 {
@@ -193,7 +193,7 @@ frames_have_host_order(const uint8_t *bytes)
 	return (get32(bytes + 20) & 0x03ffffff) == DLT_NFLOG;
 }
 
-/* Swaps the headers of a classic capture of version 2.4 in this machine's byte order.  False if it is none. */
+/* Swaps the headers of a classic capture of version 2.4 in this machine's byte order.  False for any other file. */
 static bool
 swap_capture(uint8_t *bytes, size_t size)
 {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "config/config_file.h"
 #include "config/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -51,7 +51,7 @@ on_wait(void *context)
 	(void)context;
 }
 
-/* Reads the stream behind a descriptor, in pieces, and closes the descriptor. */
+/* Reads the stream of a descriptor, in pieces, and closes the descriptor. */
 static void
 read_stream(int fd, size_t piece, struct content *content)
 {

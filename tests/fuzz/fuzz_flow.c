@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 #include "tests/fuzz/fuzz_must.h"
 
@@ -101,7 +101,7 @@ fuzz_flow_check_flow(void *context, const struct flow *flow)
 		if ((e->slow_reasons & TCP_SLOW_SYN_ACK_DEFERRED) != 0)
 			must(e->state == TCP_STATE_SYN_SENT || e->state == TCP_STATE_SYN_RECEIVED ||
 			     e->state == TCP_STATE_FIN_WAIT_1);
-		/* A SYN,ACK waits without a timer of its own.  So does its ACK while data behind that are not
+		/* A SYN,ACK waits without a timer of its own.  So does its ACK while data after that are not
 		 * answered; the send log may forget the data later. */
 		if (e->state != TCP_STATE_SYN_SENT && (e->slow_reasons & TCP_SLOW_DEFERRED) != 0 &&
 		    !(tcp_ack_is_deferred(e) && (e->wait_until <= fixture.now ||

@@ -3,7 +3,7 @@
  * Formulas over any arguments.  The first byte selects the probe, the second the arguments that are NULL, the third one
  * of two uses of the rest:
  *
- * Any text as a definition or, behind "x = PROBE where ", as an expression.  A mistake has a place in the text and a
+ * Any text as a definition or, after "x = PROBE where ", as an expression.  A mistake has a place in the text and a
  * message of printable ASCII; a formula evaluates alike with arguments that are built on demand, inside !!( ), as an
  * operand of && || and ?:, and with further probes.
  *
@@ -27,11 +27,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define TEXT_MAX (FORMULA_TEXT_MAX + 1024)
 
-/* The input that is left; zeros behind its end. */
+/* The input that is left; zeros after its end. */
 static const uint8_t *input;
 static size_t input_left;
 
-/* The arguments: each in memory of exactly its size, so that a read behind its end is found. */
+/* The arguments: each in memory of exactly its size, so that a read past its end is found. */
 static const struct probe_info *probe;
 static enum probe_id probe_id;
 static void *arguments[6];
@@ -66,12 +66,10 @@ take_number(void)
 
 /* -------------------------------------------------------------------------------------------------------- arguments */
 
-const void *
-firing_build_argument(struct firing *firing, unsigned position)
+static const void *
+build_argument(struct firing *firing, unsigned position)
 {
 	must((firing->built >> position & 1) == 0);
-	firing->built |= 1u << position;
-	firing->args[position] = arguments[position];
 	built_on_demand++;
 	return arguments[position];
 }
@@ -117,7 +115,8 @@ end_arguments(void)
 static bool
 evaluate(const struct formula *formula, bool on_demand)
 {
-	struct firing firing = {.probe = probe_id, .built = on_demand ? 0 : 0x3f, .packet = &packet};
+	struct firing firing = {
+	    .probe = probe_id, .build = build_argument, .built = on_demand ? 0 : 0x3f, .packet = &packet};
 
 	built_on_demand = 0;
 	for (unsigned i = 0; !on_demand && i < 6; i++)
@@ -148,13 +147,13 @@ check_error(const char *text, const struct formula_error *error)
 
 /* Compiles a definition of these parts, which are "" if they are not used. */
 static struct formula *
-compile(const char *probes, const char *before, const char *text, const char *behind)
+compile(const char *probes, const char *before, const char *text, const char *after)
 {
 	static char definition[TEXT_MAX];
 	struct formula_error error;
 	struct formula *formula;
 
-	snprintf(definition, sizeof definition, "%s%s%s%s", probes, before, text, behind);
+	snprintf(definition, sizeof definition, "%s%s%s%s", probes, before, text, after);
 	formula = formula_compile(definition, &error);
 	if (formula == NULL)
 		check_error(definition, &error);
@@ -165,18 +164,18 @@ compile(const char *probes, const char *before, const char *text, const char *be
 
 /* A second formula that means the same, if it is one. */
 static void
-check_same(const char *before, const char *expression, const char *behind, bool expected)
+check_same(const char *before, const char *expression, const char *after, bool expected)
 {
 	char probes[100];
 	struct formula *formula;
 
 	snprintf(probes, sizeof probes, "x = tcp-send, udp-*, %s where ", probe->name);
-	formula = compile(probes, before, expression, behind);
+	formula = compile(probes, before, expression, after);
 	if (formula != NULL)
 		must(evaluate(formula, false) == expected);
 	formula_free(formula);
 	snprintf(probes, sizeof probes, "x = %s where ", probe->name);
-	formula = compile(probes, before, expression, behind);
+	formula = compile(probes, before, expression, after);
 
 	if (formula != NULL)
 		must(evaluate(formula, false) == expected);
@@ -192,7 +191,7 @@ check_description(const struct formula *formula)
 	char text[512];
 
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-		struct firing firing = {.probe = probe_id, .packet = &packet};
+		struct firing firing = {.probe = probe_id, .build = build_argument, .packet = &packet};
 
 		formula_describe_match(formula, &firing, text, sizes[i]);
 		if (sizes[i] == 0)
@@ -209,7 +208,7 @@ check_formula(const struct formula *formula)
 {
 	bool result = evaluate(formula, false);
 	struct formula_threshold *threshold;
-	struct firing firing = {.probe = probe_id, .packet = &packet};
+	struct firing firing = {.probe = probe_id, .build = build_argument, .packet = &packet};
 
 	must(evaluate(formula, true) == result);
 	must(built_on_demand <= probe->arg_count);
@@ -334,7 +333,7 @@ is_restricted(const struct field_info *field)
 	       strcmp(field->name, "cr_seq") == 0;
 }
 
-/* A field of any argument, of one of two kinds: numbers, or text.  NULL if the argument has none. */
+/* A field of any argument, of one of two kinds: numbers, or text.  NULL if the argument has no such field. */
 static const struct field_info *
 make_field(bool text, const uint8_t **argument)
 {
@@ -363,7 +362,7 @@ make_constant(void)
 
 	number.is_unsigned = number.bits > INT64_MAX && take_below(2) == 0;
 	write_number(number.bits, number.is_unsigned);
-	/* The smallest number is a constant of 2^63, which has no sign, behind a minus. */
+	/* The smallest number is a constant of 2^63, which has no sign, after a minus. */
 	number.is_unsigned = number.is_unsigned || number.bits == (uint64_t)INT64_MIN;
 	return number;
 }

@@ -5,7 +5,7 @@
  * The first byte says how the connection begins (bit 0: with its handshake; bit 1: no probe is enabled at first).
  * Records follow: a byte of flags, two of length, and as many bytes of payload.  Flags: bit 0 the server sends; bit 1
  * the segment is missing in the capture; 2 it is retransmitted, 3 it precedes the segment before it; 4 it is cut in
- * half; 5 the sender ends behind it; 6 the payload is one byte, repeated; 7 it is sent byte by byte.
+ * half; 5 the sender ends after it; 6 the payload is one byte, repeated; 7 it is sent byte by byte.
  *
  * A connection whose segments are all whole and in order is read a second time, in other segments: the reports must be
  * the same.  A request is done at most once and not before it starts, and its texts are texts.

@@ -137,7 +137,7 @@ fuzz_run_mutations(const char *path, const uint8_t *data, size_t size)
 		memcpy(copy, data, size);
 		while (changes-- > 0)
 			changed = fuzz_mutate(copy, changed, most);
-		exact = realloc(copy, changed); /* so that a sanitizer finds a read behind the end */
+		exact = realloc(copy, changed); /* so that a sanitizer finds a read past the end */
 		fuzz_run_input(path, exact != NULL ? exact : copy, changed);
 		free(exact);
 	}

@@ -127,8 +127,8 @@ put_message(uint8_t *at, size_t space)
 	    .nlmsg_flags = (record[1] & INTERRUPTED) != 0 ? NLM_F_DUMP_INTR : 0,
 	    .nlmsg_seq = (record[1] & ZERO_SEQUENCE) != 0 ? 0 : kernel.first_sequence + (record[1] & 3),
 	};
-	/* Too long, never too short: the payload would be taken for a message, and libmnl 1.0.4 reads behind one of
-	 * more than INT_MAX bytes.  The kernel sends none. */
+	/* Too long, never too short: the payload would be taken for a message, and libmnl 1.0.4 reads past one of
+	 * more than INT_MAX bytes.  The kernel does not send such a message. */
 	if ((record[0] & WRONG_LENGTH) != 0)
 		header.nlmsg_len += (record[1] >> 4) * 4u;
 	memcpy(at, &header, sizeof header);

@@ -32,7 +32,7 @@ enum operation {
 	MADE_FRAME_THREE, /* likewise */
 	RAW_FRAME,	  /* link and device, 2 bytes of length, the frame */
 	TRACER,		  /* 1 byte: enabled probes; the batch ends before it, as before all that follow */
-	ADDRESS,	  /* argument: an address becomes local, or is no longer */
+	ADDRESS,	  /* argument: an address becomes local, or ceases to be */
 	DEVICE,		  /* argument: an interface becomes a port of the bridge, a VLAN carrier, or neither */
 	TIME,		  /* argument: time leaps, and timers run */
 };
@@ -327,7 +327,7 @@ change_address(unsigned which)
 	run.local[which & 7] = !run.local[which & 7];
 }
 
-/* br0 is the upper device of the ports; a VLAN device, 5, stands on a carrier. */
+/* br0 is the upper device of the ports; a VLAN device, 5, is on a carrier. */
 static void
 change_device(unsigned which)
 {

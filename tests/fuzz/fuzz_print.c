@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "apps/app.h"
-#include "base/text_buffer.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "probes/print/print_internal.h"
 #include "probes/probe_ids.h"
 #include "tests/fuzz/fuzz_must.h"

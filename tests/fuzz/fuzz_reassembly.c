@@ -2,7 +2,7 @@
 /*
  * Any fragments in any order.  The first byte chooses how the rest is read: odd, as fragments of four datagrams of each
  * IP version, 5 bytes each, whose bytes follow from their offset, so that a complete datagram can be checked; even, as
- * raw IP frames, each behind one byte of length.
+ * raw IP frames, each after one byte of length.
  */
 #include "flow/reassembly/reassembly_internal.h"
 #include "tests/flow/reassembly/packet_buffer.h"

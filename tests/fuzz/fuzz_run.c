@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run of netobsd: options, and a capture.  The bytes behind the first one select the options, each byte one of them
+ * A run of netobsd: options, and a capture.  The bytes after the first one select the options, each byte one of them
  * or none; the rest is the capture: a file, a pipe, or compressed.  Small limits meet every output.  AddressSanitizer
  * finds a table that is too small for the flows that an option allows, because such tables are on the heap here.
  *
@@ -29,10 +29,8 @@
 #include <zstd.h>
 
 #include "base/log.h"
-#include "base/log_limit.h"
 #include "base/output.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
 #include "confine/privileges.h"
 #include "daemon/run.h"
 #include "flight/format/capture_writer.h"
@@ -184,7 +182,7 @@ output_write_within(int fd, const char *from, size_t size, int ms)
 	return size;
 }
 
-/* -------------------------------------------------------- replaces confine/descriptors.c and privileges.c */
+/* -------------------------------------------------------- ---------------- replaces confine/privileges.c */
 
 void
 descriptors_close_inherited(const struct config *config)
@@ -245,7 +243,7 @@ private_copy_remove(struct private_copy *copy)
 	(void)copy;
 }
 
-/* Bytes of the pages of larger memory, without the one behind it. */
+/* Bytes of the pages of larger memory, without the one after it. */
 static size_t
 memory_mapped(size_t size)
 {
@@ -807,7 +805,7 @@ find_record(uint8_t *capture, size_t size, unsigned number, uint32_t *length)
 }
 
 /* Changes options, the bytes of one frame, or anything: the options are few bytes of many, and a changed length of a
- * frame hides all frames behind it. */
+ * frame hides all frames after it. */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {

@@ -54,7 +54,7 @@ fuzz_smb_on_message(void *context, unsigned sender, const void *data)
 	fuzz_smb_add(operation->path, strlen(operation->path) + 1);
 }
 
-/* Passes a segment on byte by byte behind its first bytes. */
+/* Passes a segment on byte by byte after its first bytes. */
 static void
 fuzz_smb_on_bytes_split(struct app_context *ctx, unsigned sender, struct slice bytes)
 {

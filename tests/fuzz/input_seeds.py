@@ -40,7 +40,7 @@ def pcapng(order, options=b""):
 
 
 def pcapng_mixed(order, link):
-    """Two interfaces, frames of both and of none, a simple packet block, the obsolete packet block, a second section."""
+    """Two interfaces, frames of both and of neither, a simple packet block, the obsolete packet block, a second section."""
     data = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
     for kind, name, resolution in ((1, b"eth0", 9), (link, b"a-long-interface-name", 0x94)):
         options = struct.pack(order + "HH", 2, len(name)) + name + bytes(-len(name) % 4)
@@ -244,14 +244,14 @@ def print_seeds(_):
 # ------------------------------------------------------------------------------------------------------------ requests
 
 REQUESTS = """status|probes|interfaces|counters|connections|reload|debug|debug off|debug all|debug live,host
-connections state=established|connections state state-time-wait port 80 proto=tcp host=10.0.0.1|connections port 65535
-connections host ::1 proto sctp|connection 1|connection 18446744073709551615|connection|connection x|nonsense||status now
-stream|stream udp-send,tcp-* --fields=cs_cid,udp_sport ip-send|stream nosuch|stream tcp-send --fields=x|stream x*
-connections where client_bytes > 3|connections port 80 where x --json|connections where|closed|closed --last=10m --fields=client,reason reason == "fin"|closed --json --sort=-client_bytes --limit=3|closed --sort=x|closed --limit=0|closed --last=x|closed --fields=x|closed client_port
+connections state=established|connections client_state == "time-wait" && server_port == 80|connections --limit=1 --no-wait
+connections client == ::1|connections --cid=1|connections --cid=18446744073709551615|connections --cid|connection x|nonsense||status now
+stream|stream --text --fields=cs_cid,udp_sport udp-send,tcp-* ip-send|stream nosuch|stream --fields=x tcp-send|stream tcp-send --fields=x|stream x*
+connections client_bytes > 3|connections --fields=cid,client_rto,server_owner client_srtt_us < 1s|connections where x|connections --closed|connections --closed --last=10m --fields=client,reason reason == "fin"|connections --closed --cid=3 --limit=3|connections --limit=0|connections --closed --last=x|connections --fields=x|connections client_port
 connections port|connections port 65536|connections state dreaming|a b c d e f g h i j k l m n o p q r|debug nothing
 write|write --last=10m --format=pcap|write --cid=3|write --cid=99 --format=pcap|write 1 2,48 0 0 9,6 0 0 262144|write --link-types|write --format=snoop 1 1,6 0 0 x|write --last=1 1 1,5 0 0 4294967295
 formulas|formulas known|formulas other|undefine known|undefine other|sites|define other = tcp-*, 3 times in 1s|define known = udp-send|define x = tcp-send where nonsense|define
-connections proto udp state cookie-wait|connections proto sctp proto|connections port 1 port|connections proto=udp proto="""
+connections proto udp|connections protostr == "UDP" || resent > 3|connections port 1 port|connections proto=udp proto="""
 LINES = ["GET /metrics HTTP/1.1", "HEAD /metrics HTTP/1.0", "GET /metrics?x=y HTTP/1.1", "GET / HTTP/1.1",
          "GET / HTTP/1.1\r\nHost: 127.0.0.1:9812", "GET /connections HTTP/1.1\r\nhost:  [::1]", "POST /metrics HTTP/1.1",
          "GET /metrics", "GET  HTTP/1.1", "GET /metrics HTTP/2", " ", ""]
@@ -260,11 +260,11 @@ NAMES = [b"", b"eth0", b"a\"b\\c", b"\xff\xfe", b"\xe2\x80\xaeeth", b"\x1b[31m",
 
 def query_seeds(_):
     for number, request in enumerate(REQUESTS.replace("\n", "|").split("|")):
-        for form in (request, request + " --json", "--json\t" + request + "\r"):
+        for form in (request, " " + request.replace("connections ", "connections --json ", 1) + "\t", request + " --json\r"):
             name = NAMES[number % len(NAMES)]
             yield bytes([number % 2 * 2 + 4 * (number % 3 == 0), len(name)]) + name + form.encode() + b"\n"
     for name in NAMES:
-        for request in (b"interfaces\n", b"interfaces --json\n", b"reload\n"):
+        for request in (b"interfaces\n", b"status\n", b"reload\n"):
             yield bytes([0, len(name)]) + name + request
         yield bytes([1, len(name)]) + name + b"GET /metrics HTTP/1.1\r\n\r\n"
     for line in LINES:

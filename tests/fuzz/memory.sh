@@ -3,7 +3,7 @@
 #
 # The memory sanitizer: fuzz targets, and all that they link, compiled with clang -fsanitize=memory, over seeds and
 # mutations.  A read of memory that was never written ends the program.  The targets that call libpcap, libevent,
-# libmnl, libconfuse, zlib or zstd are left out: these libraries are not instrumented, and what they write would count
+# libmnl, zlib or zstd are left out: these libraries are not instrumented, and what they write would count
 # as unwritten.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

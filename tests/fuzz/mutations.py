@@ -77,7 +77,7 @@ def checksum(data):
 
 
 def mend(frame, link_type):
-    """Sets the checksums of IPv4, TCP and UDP, so that damage behind them is read."""
+    """Sets the checksums of IPv4, TCP and UDP, so that damage after them is read."""
     at = {1: 14, 101: 0, 12: 0, 0: 4, 113: 16}.get(link_type)
     if at is None or len(frame) < at + 20 or frame[at] >> 4 != 4:
         return

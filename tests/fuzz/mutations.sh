@@ -23,7 +23,7 @@ mutations() {
 		"$mutations_count" "$mutations_seed" "$tmp/mutations" {} +
 }
 
-# A program that prints what it reads, which is no text, and says that all is well.
+# A program that prints what it reads, which is not text, and says that all is well.
 mkdir "$tmp/wrong"
 cp "$build/netobs" "$tmp/wrong"
 cat >"$tmp/wrong/netobsd" <<'EOF'

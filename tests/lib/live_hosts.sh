@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests on live interfaces, sourced behind tap.sh: two network namespaces, $near and $far, with a cable between
+# For tests on live interfaces, sourced after tap.sh: two network namespaces, $near and $far, with a cable between
 # near0 (10.77.0.1, fd77::1) and far0 (10.77.0.2, fd77::2), and functions to observe and to open connections there.
 
 built "$netobsd"

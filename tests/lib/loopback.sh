@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154
 #
-# For tests with real servers and clients, sourced behind tap.sh in a network namespace of their own: two hosts on the
+# For tests with real servers and clients, sourced after tap.sh in a network namespace of their own: two hosts on the
 # loopback interface, 192.0.2.1 (the server) and 192.0.2.2 (the client), and captures of their traffic.  The MTU is that
 # of Ethernet, so that messages are split over segments.
 
@@ -18,7 +18,7 @@ capture() {
 	wait_for grep -q listening "$1.tcpdump"
 }
 
-# captured NAME: ends it behind a last frame: tcpdump has written all others before that one
+# captured NAME: ends it after a last frame: tcpdump has written all others before that one
 captured() {
 	python3 "$top/tests/lib/last_frame.py"
 	wait_for grep -q "the last frame" "$1.pcap"

@@ -179,7 +179,7 @@ have() {
 	done
 }
 
-# capture NAME: prints the path of a capture of the source tree; fails if there is none
+# capture NAME: prints the path of a capture of the source tree; fails if there is no such capture
 capture() {
 	[ -r "$top/tests/captures/$1" ] && printf '%s\n' "$top/tests/captures/$1"
 }
@@ -302,7 +302,7 @@ tracing_refused() {
 }
 
 # kernel_headers: makes bcc compile against the headers of another kernel if those of the running one are missing.  Debian
-# keeps headers in two directories; the programs of the tests compile with any.  Fails if there are none.
+# keeps headers in two directories; the programs of the tests compile with any.  Fails if there are no headers.
 # $BCC_KERNEL_SOURCE is bcc's own variable.
 kernel_headers() {
 	[ -z "${BCC_KERNEL_SOURCE:-}" ] && [ ! -e "/lib/modules/$(uname -r)/build" ] || return 0

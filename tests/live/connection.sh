@@ -16,7 +16,7 @@ fired() {
 	[ "$(count "$1")" -gt 0 ]
 }
 
-# bytes_of PROBE: payload bytes of all firings; a retransmission adds none
+# bytes_of PROBE: payload bytes of all firings; a retransmission adds no bytes
 bytes_of() {
 	grep "\"probe\":\"$1\"" "$tmp/out" | grep -o '"so_bytes":[0-9]*' | awk -F : '{ n += $2 } END { printf "%.0f", n }'
 }

@@ -224,7 +224,7 @@ near link del br0
 
 near addr add 10.79.0.1/24 dev a0
 if ! near link add link a0 name a0.7 type vlan id 7 2>/dev/null; then
-	skip "any: VLAN devices" "this kernel has none"
+	skip "any: VLAN devices" "this kernel has no such devices"
 	tap_done
 fi
 far link add link b0 name b0.7 type vlan id 7

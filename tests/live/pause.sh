@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A pause of netobsd while traffic flows is no step of the clock, wherever it is: packet time is that of the frames, timers
-# fire, and no time stamp is ignored.
+# A pause of netobsd while traffic flows is not a step of the clock, wherever it is: packet time is that of the frames,
+# timers fire, and no time stamp is ignored.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/lib/live_hosts.sh
@@ -50,7 +50,7 @@ waited() {
 check_time() {
 	summary_of "$pid" "$tmp/err"
 	is "$1: no step, no time stamp ignored" "$(counter clock.steps) $(counter clock.ignored-stamps)" "0 0"
-	is "$1: none is logged" "$(grep "time stamp" "$tmp/err" | head -n 3)" ""
+	is "$1: no step is logged" "$(grep "time stamp" "$tmp/err" | head -n 3)" ""
 }
 
 for workers in 1 2; do

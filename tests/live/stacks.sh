@@ -91,7 +91,7 @@ stack() {
 	return 1
 }
 
-# row NAME ADDRESS UPPER LOWER TAG FAR [ANY [REPLY]]: a transfer to ADDRESS passes UPPER and LOWER (- if there is none), on LOWER
+# row NAME ADDRESS UPPER LOWER TAG FAR [ANY [REPLY]]: a transfer to ADDRESS passes UPPER and LOWER (-: none), on LOWER
 # with the VLAN id TAG (- without); at the other end it is observed on FAR; on "any" on ANY, by default UPPER.  The
 # reply has REPLY bytes.
 row() {
@@ -287,7 +287,7 @@ stack "WireGuard" make_wireguard && row wireguard 10.39.0.2 wg0 - - wg0
 observe() {
 	observe_name=$1 observe_where=$2
 	shift 2
-	# With a buffer for all frames of this test, a slow machine loses none.  The options are words.
+	# With a buffer for all frames of this test, a slow machine drops no frame.  The options are words.
 	# shellcheck disable=SC2046
 	ip netns exec "$observe_where" "$netobsd" --buffer-size 16384 $(printf -- '-i %s ' "$@") "--print=$probes" \
 		--format json --summary >"$tmp/$observe_name" 2>"$tmp/$observe_name.err" &

@@ -96,12 +96,12 @@ holder=$!
 wait_for test -e "$tmp/held"
 all_listed() {
 	ctl connections --json >"$tmp/connections"
-	[ "$(grep -c '"port":7100' "$tmp/connections")" -ge 200 ]
+	[ "$(grep -c '_port":7100' "$tmp/connections")" -ge 200 ]
 }
 wait_for all_listed
-is "netobsctl: every connection once" "$(grep -c '"port":7100' "$tmp/connections"):$(
-	grep -o '"address":"10.77.0.1","port":[0-9]*' "$tmp/connections" | sort -u | wc -l)" 200:200
-grep -o '"near":{"cid":[0-9]*' "$tmp/connections" | cut -d : -f 3 |
+is "netobsctl: every connection once" "$(grep -c '_port":7100' "$tmp/connections"):$(
+	grep -o '"cr_client":"10.77.0.1",.*"cr_client_port":[0-9]*' "$tmp/connections" | sort -u | wc -l)" 200:200
+grep -o '"cr_cid":[0-9]*' "$tmp/connections" | cut -d : -f 2 |
 	awk '{ at = int(($1 - 1) / 2) % 3; if (!seen[at]++) print at, $1 }' | sort >"$tmp/cids"
 is "netobsctl: of all workers" "$(cut -d ' ' -f 1 "$tmp/cids" | tr '\n' ' ')" "0 1 2 "
 found=

@@ -56,7 +56,7 @@ for i in range(lead):
     frames.append((start - 1000, ip(17, CLIENT, SERVER, struct.pack("!HHHH", 5000 + i, 53, 12, 0) + b"lead")))
 for i in range(40):
     connection(start + i * 1003000, 20000 + i)
-middle = lead + 20 * 9 + 5  # 10 us behind the frame before it
+middle = lead + 20 * 9 + 5  # 10 us after the frame before it
 change = {
     "back": lambda i, t: t - HOUR if i >= middle else t,
     "forth": lambda i, t: t - HOUR if middle <= i < lead + 30 * 9 else t,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # SYN, FIN and RST with wrong checksums: their receiver drops them, so no connection sees them; but where the interface of
-# the sender computes the checksums behind the capture, they count.  The same whatever is enabled.
+# the sender computes the checksums after the capture, they count.  The same whatever is enabled.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 

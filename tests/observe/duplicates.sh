@@ -34,7 +34,7 @@ done
 
 seen "$tmp/ipv4-constant.pcap" "$tmp/ipv4-constant" "$events"
 check "one identification for all packets: nothing changes" diff "$tmp/ipv4.fired" "$tmp/ipv4-constant.fired"
-is "one identification for all packets: none is a duplicate" \
+is "one identification for all packets: no packet is a duplicate" \
 	"$("$netobsd" -r "$tmp/ipv4-constant.pcap" --view both --summary 2>&1 | grep -c '^anomaly.duplicate')" 0
 is "different queries at once: each is told" \
 	"$("$netobsd" -r "$tmp/queries.pcap" --view both --print=dns-query | grep -c 'my-laptop-0')" 8

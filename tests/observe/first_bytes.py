@@ -90,7 +90,7 @@ def fast_open(c, port):
         if accepted < len(REQUEST):
             c.send(REQUEST[accepted:])
         c.answer()
-    for first in (1, 4, 15):  # the rest behind the SYN
+    for first in (1, 4, 15):  # the rest after the SYN
         c.begin(port, *EXCHANGE)
         c.syn(REQUEST[:first], first)
         c.send(REQUEST[first:], 3)

@@ -30,7 +30,7 @@ done
 # The clients up to port 10024 send them in a SYN to port 80.
 is "ports only: those in a SYN to a port of HTTP, too" "$(grep -c "$server:80 - 192.0.2.1:100[012][0-9]," "$tmp/ports")" \
 	"$(grep -c '^100[012][0-9] http-request-start' "$tmp/expected")"
-is "and none on another port" "$(grep -vc "$server:80 " "$tmp/ports")" 0
+is "and no connection on another port" "$(grep -vc "$server:80 " "$tmp/ports")" 0
 
 # Some are established by the end of the capture: no packet shows it.
 "$netobsd" -r "$tmp/first.pcap" --print=tcp-connect-established,tcp-accept-established --format json >"$tmp/established"
@@ -39,7 +39,7 @@ is "an established connection has the packet of its handshake" \
 
 python3 "$top/tests/observe/first_bytes.py" "$tmp/flood.pcap" "$tmp/flood.expected" 3000
 fired "$tmp/flood.pcap" >"$tmp/fired"
-check "a connection behind a flood of beginnings is recognised" diff "$tmp/flood.expected" "$tmp/fired"
+check "a connection after a flood of beginnings is recognised" diff "$tmp/flood.expected" "$tmp/fired"
 "$netobsd" -r "$tmp/flood.pcap" --print=http-request-start --summary 2>&1 >/dev/null |
 	sed -n 's/^stream.unkept *\([0-9]*\)/\1/p' >"$tmp/unkept"
 is "what 512 connections exceed is counted" "$(cat "$tmp/unkept")" 2489

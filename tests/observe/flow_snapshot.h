@@ -14,7 +14,7 @@ struct flow_snapshot {
 	struct flow *flows; /* in the order of their connection ids, as are the next three */
 	uint64_t *ids;
 	uint64_t *starts;
-	struct flow_record *records; /* zero if none is kept */
+	struct flow_record *records; /* zero if no records are kept */
 	unsigned count, capacity;
 };
 

@@ -220,9 +220,9 @@ is_answer_on_tcp(const u_char *data, unsigned length)
 	return data[tcp] == 0 && data[tcp + 1] == 53 && 14 + total > tcp + (unsigned)(data[tcp + 12] >> 4) * 4;
 }
 
-/* The connections have ended, and are no longer read, when their queries time out. */
+/* The connections have ended, and are not read any more, when their queries time out. */
 static void
-test_timeout_behind_the_end_of_a_connection(void **state)
+test_timeout_after_the_end_of_a_connection(void **state)
 {
 	(void)state;
 	semaphores_add_formula(PROBE_DNS_TIMEOUT);
@@ -245,7 +245,7 @@ main(void)
 	    TEST(test_names_and_a_tracer),
 	    TEST(test_first_bytes),
 	    TEST(test_ports_only),
-	    TEST(test_timeout_behind_the_end_of_a_connection),
+	    TEST(test_timeout_after_the_end_of_a_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

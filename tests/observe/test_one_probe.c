@@ -97,7 +97,7 @@ print_firings(const char *name, const bool selected[PROBE_COUNT])
 	return text;
 }
 
-/* The firings of one probe among all; NULL if there is none. */
+/* The firings of one probe among all; NULL if it has not fired. */
 static char *
 choose_firings(const char *all, enum probe_id id)
 {

@@ -34,7 +34,7 @@ is "a datagram that is late by ten seconds counts where it is" \
 	"1000 1009 10 1045 1054 10 1055 1064 10 "
 
 "$netobsd" -r "$file" --from 5000 2>"$tmp/err"
-is "a window behind the capture: the exit status" $? 2
+is "a window after the capture: the exit status" $? 2
 check "the message has the times of the capture" grep -q \
 	"no packet is between --from and --to: the first one is of 1970-01-01T00:16:40.000.*Z, .* 1970-01-01T00:18:18.000.*Z" \
 	"$tmp/err"

@@ -44,7 +44,7 @@
 #define UDP 17
 #define TIMEOUT_MS 60000 /* a busy machine under the sanitizers; no measure */
 #define MANY 4000
-#define OTHER_FILES 200 /* descriptors that are none of MANY connections */
+#define OTHER_FILES 200 /* descriptors that are not those of MANY connections */
 #define OWN_NAME "tests of owners"
 
 union address {
@@ -872,7 +872,7 @@ test_prepare(void **state)
 	owner_lookup_free(lookup);
 }
 
-/* A socket that is on its way between two processes belongs to none: the search ends. */
+/* A socket that is on its way between two processes belongs to no process: the search ends. */
 static void
 test_prepare_without_a_process(void **state)
 {

@@ -58,7 +58,7 @@ def slow(data):
 
 
 def giant(data):
-    """Ten segments, each a GiB behind the one before it, so that the sequence numbers wrap twice."""
+    """Ten segments, each a GiB after the one before it, so that the sequence numbers wrap twice."""
     sent = 0
     for segment in data["details"][0]["segments"]:
         if segment[2] == 1 and segment[5] > 0:

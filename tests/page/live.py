@@ -39,7 +39,7 @@ def becomes(name, expression):
 browser = Browser(os.path.join(directory, "profile"))
 browser.view(1280, 900)
 browser.visit(address)
-becomes("four connections, and none of those that have ended", "document.querySelectorAll('#connections-table tbody tr').length === 4")
+becomes("four connections, not those that have ended", "document.querySelectorAll('#connections-table tbody tr').length === 4")
 
 
 def column(title):
@@ -88,7 +88,7 @@ browser.run("fetch = realFetch")
 for width in 1280, 400:
     browser.view(width, 900, width == 400)
     becomes(f"fits in {width} pixels", f"document.documentElement.scrollWidth <= {width}")
-check("no element comes of the name of an interface", browser.run("document.querySelector('b')"), None)
+check("no element is made from the name of an interface", browser.run("document.querySelector('b')"), None)
 check("nothing is NaN or undefined", browser.run("/NaN|undefined|Infinity/.test(document.querySelector('main').innerHTML)"), False)
 
 header = "document.getElementById('capture').textContent"
@@ -106,7 +106,7 @@ becomes("connections whose SYN was not captured", f"{header}.endsWith('; 3 open 
 check("the client of each is marked as uncertain", all(text.endswith(" ?") for text in column("client")))
 check("still no complaint of the browser", browser.faults, [])
 restarted.send_signal(signal.SIGSTOP)
-becomes("an answer that does not come in time is none", f"{header}.startsWith('netobsd does not answer')")
+becomes("an answer that does not come in time does not count", f"{header}.startsWith('netobsd does not answer')")
 restarted.send_signal(signal.SIGCONT)
 becomes("the page goes on", f"{header}.startsWith('Since ')")
 browser.run("[...document.querySelectorAll('.controls button')].find(e => e.textContent === 'Pause').click()")

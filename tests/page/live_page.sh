@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests of the page of the metrics address, sourced behind running.sh: netobsd on two interfaces, one of whose names
+# For tests of the page of the metrics address, sourced after running.sh: netobsd on two interfaces, one of whose names
 # has markup, and requests to $address.
 
 address=127.0.0.1:9800 client=$top/tests/service/control_client.py
@@ -48,5 +48,5 @@ make_traffic() {
 
 observed() {
 	get /metrics | grep -q 'connections_by_state{proto="tcp",state="time-wait"} 2' &&
-		get /connections | grep -q '"state":"close-wait"'
+		get /connections | grep -q '_state":"close-wait"'
 }

@@ -113,7 +113,7 @@ def check_verdict():
     check("the headline", page.text("#verdict-list li:first-child").startswith("Refused: 6 attempts to connect"))
     check("is larger than the rest", page.each("#verdict-list li", "parseInt(getComputedStyle(e).fontSize)")[:2], [17, 15])
     check("its evidence", page.texts("#verdict-refused a")[0], "198.51.100.66:50000 → 192.0.2.80:21, packet 37")
-    check("what is no finding is faint", page.texts("#verdict-list .fine"),
+    check("what is not a finding is faint", page.texts("#verdict-list .fine"),
           ["The capture itself has no gap: it has all data that is acknowledged, and every connection begins in it. It is "
            "silent for 20.0 s before packet 56."])
     check("there is something wrong", page.run("document.getElementById('nothing').hidden"))
@@ -145,7 +145,7 @@ def check_verdict():
     check("the capture without its directories", page.text("#capture").split(": ")[0], "questions.pcap")
     check("numbers of packets", page.text("#numbers").split("; ")[1], "the numbers of packets are those of Wireshark")
     page.open_page("filtered")
-    check("behind a filter", page.text("#numbers").split("; ")[1],
+    check("after a filter", page.text("#numbers").split("; ")[1],
           "the numbers of packets count only those that pass the filter")
     page.open_page("none")
     page.click("#verdict-refused a")
@@ -181,7 +181,7 @@ def check_zones():
           ["18:43:23.611780", "18:43:21.641940"])
     check("and the ladder says so", "Times in UTC-03:30;" in page.text("#ladder-note"))
     page.choose("zone", "825")
-    check("and behind it", page.text(date), "2023-11-15 11:58:20.000000 UTC+13:45")
+    check("and the time after it", page.text(date), "2023-11-15 11:58:20.000000 UTC+13:45")
     zones = page.texts("#zone option")
     check("offsets in order", [len(zones), zones[:3], zones[-1]],
           [58, ["UTC", "the time zone of this computer", "UTC-12:00"], "UTC+14:00"])
@@ -297,7 +297,7 @@ def check_ladder():
     check("a closed window", [t for t in texts if "closed" in t and "," in t], ["ACK, ack 4,001, window closed"])
     check("how much later a segment is", [t for t in texts if "later" in t], ["400.000 ms later", "1.500 s later"])
     states = page.each("#ladder-plot text.faint", "[e.textContent, (e.getAttribute('y') - 64) / 30]")
-    check("states in the margins, each behind its segment", [state for state in states if state[0][0].isalpha()],
+    check("states in the margins, each after its segment", [state for state in states if state[0][0].isalpha()],
           [["syn-sent", 0], ["syn-received", 1], ["established", 2], ["established", 2], ["fin-wait-1", 12],
            ["last-ack", 13], ["fin-wait-2", 13], ["closed", 14], ["time-wait", 14]])
     check("numbers of packets", [t for t in page.texts("#ladder-plot text[text-anchor=end].faint") if t.isdigit()],
@@ -473,7 +473,7 @@ def check_hostile():
     check("others stand for them", [names.count("hidden\ufffd.example"), names.count("ü.example")], [16, 1])
     page.filter("hidden\ufffd")
     check("the filter finds what is shown", page.text("#found"), "16 connections")
-    check("no element comes of a name", [page.amount("img"), page.amount("script"), page.amount("main b")], [0, 2, 0])
+    check("no element is made from a name", [page.amount("img"), page.amount("script"), page.amount("main b")], [0, 2, 0])
     check("nor of the name of a file", page.text("#capture").split("/")[-1].split(": ")[0],
           "<img src=x onerror=alert(1)> Übung\ufffd.pcap")
     check("nor of the filter", page.text("#capture").split("filter: ")[1], "tcp port 80 or <b>\ufffd")
@@ -520,7 +520,7 @@ def check_print(name, packets):
     check(f"{name}: the ladder has the numbers of its packets",
           sorted(int(word) for word, right in words if right > .95 and word.isdigit()), packets)
     words = [word for word, right in words]
-    check(f"{name}: a state is behind one segment only", words.count("syn-sent"), 1)
+    check(f"{name}: a state is after one segment only", words.count("syn-sent"), 1)
     check(f"{name}: the table has its last columns", words.count("capture-end"), 1)
     check(f"{name}: no page has hints for keys", words.count("Keys"), 0)
 

@@ -20,7 +20,7 @@ page() {
 captures=$top/tests/captures
 python3 "$top/tests/scripts/conns_cases.py" "$tmp/cases.pcap"
 python3 "$top/tests/page/hostile.py" "$tmp/hostile.pcap" "$tmp/long.pcap"
-# Übung, and a character that turns the direction of text behind it.
+# Übung, and a character that turns the direction of text after it.
 hostile=$(printf '%s/<img src=x onerror=alert(1)> \303\234bung\342\200\256.pcap' "$tmp")
 cp "$tmp/hostile.pcap" "$hostile"
 page questions "$captures/questions.pcap"

@@ -14,10 +14,10 @@ class Reader(Browser):
         self.directory = directory
 
     def open_page(self, name, width=1280, dark=False, place=""):
-        """Opens a page at a place, the part of its address behind its name."""
+        """Opens a page at a place, the part of its address after its name."""
         self.view(width, 900, dark)
         if place:
-            self.visit("about:blank")  # a place in the page that is open is no new page
+            self.visit("about:blank")  # a place in the page that is open is not a new page
         self.open(os.path.join(self.directory, name + ".html"), place)
 
     def each(self, selector, expression):

@@ -45,11 +45,11 @@ is "another path" "$(request /connections/)" 404
 make_traffic
 before=$(date +%s)
 get /connections >"$tmp/lines"
-is "the time, and the connections that have not ended, an object a line" "$(grep -c '^{"proto":' "$tmp/lines") $(wc -l <"$tmp/lines")" "4 5"
+is "the time, and the connections that have not ended, an object a line" "$(grep -c '^{"cr_start":' "$tmp/lines") $(wc -l <"$tmp/lines")" "4 5"
 time=$(sed -n '1s/^{"time":\([0-9]*\)[0-9]\{9\}}$/\1/p' "$tmp/lines")
 check "the time is now" [ "$time" -ge "$((before - 1))" -a "$time" -le "$(($(date +%s) + 1))" ]
-is "the client is the end that sent the SYN" "$(grep -c '"client":"near","role":"seen","near":{"cid":[0-9]*,"address":"127.0.0.1","port":[0-9]*,.*"port":7001,' "$tmp/lines")" 4
-is "without processes" "$(get /connections | grep -c '"comm":"python3"')" 0
+is "the client is the end that sent the SYN" "$(grep -c '"cr_role":"seen","cr_client":"127.0.0.1","cr_client_port":[0-9]*,.*"cr_server_port":7001,' "$tmp/lines")" 4
+is "without processes" "$(get /connections | grep -c 'python3')" 0
 end_traffic
 stop
 

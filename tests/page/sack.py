@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a capture of a server that sends ten segments of 1,000 bytes; the third and the sixth are lost behind the
+"""Writes a capture of a server that sends ten segments of 1,000 bytes; the third and the sixth are lost after the
 capture, so the client SACKs what comes after them, in two blocks, until both have been sent again.
 
 usage: sack.py FILE

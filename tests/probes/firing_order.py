@@ -31,7 +31,7 @@ APPLICATION = re.compile(r"(iscsi|dns|tls|http|smb)-")
 # Sending, top down: the socket (an ACK may prove bytes delivered before), application providers, events and state changes,
 # the transport, IP, the link.  Receiving, bottom up.  A packet inside a tunnel has no link layer of its own; a datagram that
 # reassembly drops has only its drop.  Events of timers and evictions come first: they belong to no packet.  The record of
-# a connection comes behind the events that end it, of a packet or of a timer.
+# a connection comes after the events that end it, of a packet or of a timer.
 TIMERS = r"([ec]*r)*"
 SENDING = r"[ec]*R?S?p*[ec]*(tf?|a)?q?[ix]?g?"
 RECEIVING = r"G?(A|I?(X|D?(TF?)?))[ec]*R?p*"
@@ -63,7 +63,7 @@ class Checker:
     def finish_packet(self):
         self.packets += 1
         if self.packet <= self.last:
-            self.wrong.append(f"packet {self.packet} comes behind {self.last}")
+            self.wrong.append(f"packet {self.packet} comes after {self.last}")
         self.last = self.packet
         if self.word not in self.right:
             if GRAMMAR.match(self.word):

@@ -91,9 +91,9 @@ refused=$(tracing_refused)
 in_bpftrace 'with --include' '' --include "$header"
 in_bpftrace 'with --include and kernel types' '' --btf --include "$header"
 in_bpftrace 'with -I and #include' '#include "netobs.h"' -I "$top/probes"
-in_bpftrace 'behind <stdint.h>' "#include <stdint.h>
+in_bpftrace 'after <stdint.h>' "#include <stdint.h>
 #include \"$header\""
-in_bpftrace 'behind <linux/types.h> and <netinet/in.h>' "#include <linux/types.h>
+in_bpftrace 'after <linux/types.h> and <netinet/in.h>' "#include <linux/types.h>
 #include <netinet/in.h>
 #include \"$header\""
 tap_done

@@ -4,7 +4,7 @@
 # The ABI of the probes is that of tests/probes/abi.expected, and the libraries generated for tracers agree with it.
 #
 #	tests/probes/libraries.sh others	SystemTap itself, up to the code that it would run in the kernel
-#	tests/probes/libraries.sh update	accepts the present ABI.  Lines may be added, but none removed or changed in a release,
+#	tests/probes/libraries.sh update	accepts the present ABI.  Lines may be added, but not removed or changed in a release,
 #					except the size of a struct that has grown (NETOBS_ABI_VERSION rises then).
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -132,7 +132,7 @@ refuses 'an argument of another type' manifest netobs.d 's/gld__send(netobs_pkti
 refuses 'more than six arguments' manifest netobs.d 's/gld__send(/gld__send(void *a, void *b, void *c, /' 'probe gld__send' \
 	'8 arguments, not one to six' "$declaration"
 refuses 'a different number of stable arguments' manifest netobs.d 's/gld__send(/gld__send(void *a, /' 'probe gld__send' \
-	'6 arguments before the colon and 5 behind it' "$declaration"
+	'6 arguments before the colon and 5 after it' "$declaration"
 refuses 'a struct that is not in the header' manifest netobs.d 's/arpinfo_t/warpinfo_t/' 'probe arp__send' \
 	'netobs.h has no struct warpinfo' 'struct warpinfo { in netobs.h'
 refuses 'a stable type that is not the raw one' manifest netobs.d 's/nobs_arpinfo_t \*arp/nobs_ipinfo_t *arp/' \

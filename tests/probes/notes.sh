@@ -210,7 +210,7 @@ built() {
 		skip "$built_name" "no $1"
 		return
 	fi
-	# Words without blanks, or none.
+	# Words without blanks, or no words.
 	# shellcheck disable=SC2086
 	if "$@" $flags -D_GNU_SOURCE -I"$build" -I"$top" "$tmp/main.c" "$sites" "$top/probes/site/site_select.c" \
 		"$top/usdt/site_table.c" -o "$tmp/program" 2>"$tmp/error"; then
@@ -270,7 +270,7 @@ for number in $(seq -w 1 64); do
 done >"$expected"
 for compiler in $compilers; do
 	for level in -O0 -O2 -O3 -Os; do
-		# Words without blanks, or none.
+		# Words without blanks, or no words.
 		# shellcheck disable=SC2086
 		if ! have "$compiler"; then
 			skip "formulas.so, $compiler $level" "no $compiler"

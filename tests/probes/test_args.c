@@ -513,7 +513,7 @@ test_dccp(void **state)
 	assert_string_equal(dccp_reset_name(128), "ccid-specific");
 }
 
-/* Any groups, many of them 0 or small: the text is that of inet_ntop(), with nothing behind it. */
+/* Any groups, many of them 0 or small: the text is that of inet_ntop(), with nothing after it. */
 static void
 test_ipv6_text(void **state)
 {
@@ -538,7 +538,7 @@ test_ipv6_text(void **state)
 	}
 }
 
-/* Strings of every length in fields of every size: the rest is cleared, and nothing behind the field. */
+/* Strings of every length in fields of every size: the rest is cleared, and nothing after the field. */
 static void
 test_string_field(void **state)
 {

@@ -110,7 +110,7 @@ struct heard {
 	} of[PROBE_COUNT];
 };
 
-/* The connection id that the arguments have; 0 if they have none. */
+/* The connection id that the arguments have; 0 if they have no id. */
 static uint64_t
 argument_cid(struct firing *firing)
 {

@@ -333,7 +333,7 @@ a_full_device_is_reported(void **state)
 
 	(void)state;
 	if (full == NULL)
-		return; /* there is none here */
+		return; /* this system has no /dev/full */
 	assert_int_not_equal(probe_list_write(fileno(full), PRINT_JSON), 0);
 	fclose(full);
 }

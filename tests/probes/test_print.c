@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "apps/app.h"
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "probes/print/print.h"
 #include "probes/sites.h"
 #include "tests/lib/json_check.h"
@@ -230,7 +230,7 @@ plain_text_is_read(void **state)
 	assert_string_equal(bytes, "a\\");
 }
 
-/* Characters that change the direction of the text behind them, or that are not shown. */
+/* Characters that change the direction of the text after them, or that are not shown. */
 static void
 hidden_characters_are_escaped(void **state)
 {
@@ -612,7 +612,7 @@ a_full_device_is_an_error(void **state)
 
 	(void)state;
 	if (fd < 0)
-		return; /* there is none here */
+		return; /* this system has no /dev/full */
 	probe_args_sample_args(&samples, PROBE_TCP_SEND, args);
 	printer = printer_new(fd, PRINT_TEXT, every_probe());
 	printer_print_firing(printer, PROBE_TCP_SEND, args);

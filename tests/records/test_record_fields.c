@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "records/record_fields.h"
+#include "records/record_filter.h"
 #include "tests/probes/probe_args_sample.h"
 
 static char error[RECORD_ERROR_MAX];
@@ -70,9 +70,11 @@ test_titles_lead_to_fields(void **state)
 	leads_to("SERVER", "server");
 	leads_to("SENT", "client_bytes");
 	leads_to("RECVD", "server_bytes");
-	leads_to("RESENT", "client_resent");
-	leads_to("answer", "answer_mean_us");
-	leads_to("MAX", "answer_max_us");
+	leads_to("RESENT", "resent");
+	leads_to("RTT", "rtt_us");
+	leads_to("STATE", "client_state");
+	leads_to("answer", "answer_us");
+	leads_to("LOST", "lost_us");
 	leads_to("REASON", "reason");
 }
 
@@ -83,7 +85,7 @@ test_all_fields_are_those_of_every_run(void **state)
 	const struct struct_info *info = &manifest_structs[STRUCT_CONNREC];
 
 	(void)state;
-	record_fields_set_all(&fields);
+	record_fields_set_all(&fields, false);
 	assert_int_equal(fields.count, info->field_count - 3);
 	for (unsigned i = 0; i < fields.count; i++) {
 		assert_null(strstr(fields.fields[i]->name, "_cid"));
@@ -119,13 +121,16 @@ selects(const char *expression)
 {
 	struct probe_args_sample sample;
 	struct record_filter *filter = record_filter_compile(expression, error);
+	struct connrow row;
 	bool selected;
 
 	probe_args_sample_fill(&sample);
+	row.record = sample.connrec;
+	connrow_set_ended(&row);
 	if (filter == NULL)
 		print_message("# %s: %s\n", expression, error);
 	assert_non_null(filter);
-	selected = record_filter_selects(filter, &sample.connrec);
+	selected = record_filter_selects(filter, &row);
 	record_filter_free(filter);
 	return selected;
 }
@@ -180,6 +185,38 @@ test_wrong_expressions(void **state)
 	refuses(longest, "longer than");
 }
 
+/* What netobsctl once had instead of expressions. */
+static void
+test_conditions_lead_to_expressions(void **state)
+{
+	(void)state;
+	refuses("state=established", "\"state\" is not an expression: write client_state == \"established\" || "
+				     "server_state == \"established\"");
+	refuses("state = established", "write client_state == \"established\" || server_state == \"established\"");
+	refuses("port 80 state established", "write server_port == 80 || client_port == 80");
+	refuses("host 2001:db8::1", "write client == 2001:db8::1 || server == 2001:db8::1");
+	refuses("proto=udp", "write protostr == \"UDP\"");
+	refuses("cid 12", "write client_cid == 12 || server_cid == 12");
+	refuses("where server_port == 80", "write server_port == 80");
+	refuses("port", "column 1: no field is called port");
+	refuses("port == 80", "column 1: no field is called port");
+	refuses("statex 80", "column 1: ");
+	assert_true(selects("server_port == 80 || client_port == 40000"));
+	assert_true(selects("client == 192.0.2.1 || server == 192.0.2.1"));
+	assert_true(selects("protostr == \"TCP\" && client_cid == 12"));
+}
+
+/* Fields of open connections, which have no value in a record. */
+static void
+test_live_fields(void **state)
+{
+	(void)state;
+	assert_true(selects("client_srtt_us == 0 && server_cwnd == 0 && age_us < 1s && local == \"\""));
+	assert_true(selects("resent == client_resent + server_resent && cid == client_cid && rtt_us < 5ms"));
+	assert_false(selects("client_owner ~ \"p*\" || server_rto > 200ms || server_sack_snxt > 3"));
+	refuses("client_srt_us == 0", "did you mean client_srtt_us?");
+}
+
 int
 main(void)
 {
@@ -192,6 +229,8 @@ main(void)
 	    cmocka_unit_test(test_expressions),
 	    cmocka_unit_test(test_expressions_with_short_names),
 	    cmocka_unit_test(test_wrong_expressions),
+	    cmocka_unit_test(test_conditions_lead_to_expressions),
+	    cmocka_unit_test(test_live_fields),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,10 +18,10 @@
 #include "tests/probes/probe_args_sample.h"
 
 #define RECORDS	  5000u
-#define IN_MEMORY ((size_t)RECORDS * 2 * sizeof(struct connrec))
-#define IN_PIECES ((size_t)64 * sizeof(struct connrec)) /* some 80 runs */
+#define IN_MEMORY ((size_t)RECORDS * 2 * sizeof(struct connrow))
+#define IN_PIECES ((size_t)64 * sizeof(struct connrow)) /* some 80 runs */
 
-static struct connrec *records;
+static struct connrow *records;
 static char error[RECORD_ERROR_MAX];
 
 /* Few different values, so that many are equal. */
@@ -36,13 +36,15 @@ make_records(void **state)
 	assert_non_null(records);
 	srand(1);
 	for (unsigned i = 0; i < RECORDS; i++) {
-		records[i] = sample.connrec;
-		records[i].cr_end = 1000 + (unsigned)rand() % 500;
-		records[i].cr_uid = (unsigned)rand() % 3;
-		records[i].cr_server_bytes = (unsigned)rand() % 50;
-		records[i].cr_answer_max_us = rand() % 20 - 1;
-		records[i].cr_vlan = (int)i; /* all are different, and "10" comes before "9" */
-		snprintf(records[i].cr_server, sizeof records[i].cr_server, "192.0.2.%u", (unsigned)rand() % 250);
+		records[i].record = sample.connrec;
+		connrow_set_ended(&records[i]);
+		records[i].record.cr_end = 1000 + (unsigned)rand() % 500;
+		records[i].record.cr_uid = (unsigned)rand() % 3;
+		records[i].record.cr_server_bytes = (unsigned)rand() % 50;
+		records[i].record.cr_answer_max_us = rand() % 20 - 1;
+		records[i].record.cr_vlan = (int)i; /* all are different, and "10" comes before "9" */
+		snprintf(records[i].record.cr_server, sizeof records[i].record.cr_server, "192.0.2.%u",
+			 (unsigned)rand() % 250);
 	}
 	return 0;
 }
@@ -60,7 +62,7 @@ shuffle_records(void)
 {
 	for (unsigned i = RECORDS - 1; i > 0; i--) {
 		unsigned other = (unsigned)rand() % (i + 1);
-		struct connrec record = records[i];
+		struct connrow record = records[i];
 
 		records[i] = records[other];
 		records[other] = record;
@@ -80,11 +82,11 @@ temporary_file(void)
 
 /* Sorts all records; returns their number. */
 static size_t
-sort_records(const char *order, uint64_t limit, size_t memory, struct connrec *sorted)
+sort_records(const char *order, uint64_t limit, size_t memory, struct connrow *sorted)
 {
 	struct record_sort_settings settings = {.limit = limit, .memory = memory, .spill_fd = temporary_file()};
 	struct record_sort *sort;
-	const struct connrec *record;
+	const struct connrow *record;
 	size_t count = 0;
 
 	if (order != NULL)
@@ -104,9 +106,9 @@ sort_records(const char *order, uint64_t limit, size_t memory, struct connrec *s
 
 /* The same order in memory, in pieces, and of other orders of arrival; with a limit the first ones. */
 static void
-check_order(const char *order, struct connrec *sorted)
+check_order(const char *order, struct connrow *sorted)
 {
-	struct connrec *again = malloc(RECORDS * sizeof *again);
+	struct connrow *again = malloc(RECORDS * sizeof *again);
 
 	assert_non_null(again);
 	assert_int_equal(sort_records(order, 0, IN_MEMORY, sorted), RECORDS);
@@ -125,7 +127,7 @@ check_order(const char *order, struct connrec *sorted)
 
 /* As LC_ALL=C sort compares the lines. */
 static void
-check_line_order(struct record_json *json, const struct connrec *a, const struct connrec *b)
+check_line_order(struct record_json *json, const struct connrow *a, const struct connrow *b)
 {
 	static char one[RECORD_LINE_MAX], other[RECORD_LINE_MAX];
 
@@ -137,8 +139,8 @@ check_line_order(struct record_json *json, const struct connrec *a, const struct
 static void
 test_sorted_by_line(void **state)
 {
-	struct connrec *sorted = malloc(RECORDS * sizeof *sorted);
-	struct record_json *json = record_json_new(NULL);
+	struct connrow *sorted = malloc(RECORDS * sizeof *sorted);
+	struct record_json *json = record_json_new(NULL, false);
 
 	(void)state;
 	assert_non_null(sorted);
@@ -152,21 +154,21 @@ test_sorted_by_line(void **state)
 static void
 test_sorted_by_number(void **state)
 {
-	struct connrec *sorted = malloc(RECORDS * sizeof *sorted);
-	struct record_json *json = record_json_new(NULL);
+	struct connrow *sorted = malloc(RECORDS * sizeof *sorted);
+	struct record_json *json = record_json_new(NULL, false);
 
 	(void)state;
 	assert_non_null(sorted);
 	check_order("server_bytes", sorted);
 	for (unsigned i = 1; i < RECORDS; i++) {
-		assert_true(sorted[i - 1].cr_server_bytes >= sorted[i].cr_server_bytes);
-		if (sorted[i - 1].cr_server_bytes == sorted[i].cr_server_bytes)
+		assert_true(sorted[i - 1].record.cr_server_bytes >= sorted[i].record.cr_server_bytes);
+		if (sorted[i - 1].record.cr_server_bytes == sorted[i].record.cr_server_bytes)
 			check_line_order(json, &sorted[i - 1], &sorted[i]);
 	}
 	check_order("-answer_max_us", sorted); /* signed: unknown first */
-	assert_int_equal(sorted[0].cr_answer_max_us, -1);
+	assert_int_equal(sorted[0].record.cr_answer_max_us, -1);
 	for (unsigned i = 1; i < RECORDS; i++)
-		assert_true(sorted[i - 1].cr_answer_max_us <= sorted[i].cr_answer_max_us);
+		assert_true(sorted[i - 1].record.cr_answer_max_us <= sorted[i].record.cr_answer_max_us);
 	record_json_free(json);
 	free(sorted);
 }
@@ -174,16 +176,16 @@ test_sorted_by_number(void **state)
 static void
 test_sorted_by_text(void **state)
 {
-	struct connrec *sorted = malloc(RECORDS * sizeof *sorted);
+	struct connrow *sorted = malloc(RECORDS * sizeof *sorted);
 
 	(void)state;
 	assert_non_null(sorted);
 	check_order("server", sorted);
 	for (unsigned i = 1; i < RECORDS; i++)
-		assert_true(strcmp(sorted[i - 1].cr_server, sorted[i].cr_server) <= 0);
+		assert_true(strcmp(sorted[i - 1].record.cr_server, sorted[i].record.cr_server) <= 0);
 	check_order("-server", sorted);
 	for (unsigned i = 1; i < RECORDS; i++)
-		assert_true(strcmp(sorted[i - 1].cr_server, sorted[i].cr_server) >= 0);
+		assert_true(strcmp(sorted[i - 1].record.cr_server, sorted[i].record.cr_server) >= 0);
 	free(sorted);
 }
 

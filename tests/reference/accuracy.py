@@ -82,7 +82,7 @@ RECORDS = "| captures, connections |"
 
 
 def cells(test, total):
-    """The cells of the table of README.md behind the first one, and those of the tables of tests/reference/README.md."""
+    """The cells of the table of README.md after the first one, and those of the tables of tests/reference/README.md."""
     t = total
     if test == "tshark":
         right = f"{t['fields'] - t['differences']} of {t['fields']}"
@@ -130,21 +130,21 @@ def rows_with_shared(test, further):
 
 
 def wrong_rows(rows, accept=False):
-    """Compares rows of tables with what they should be.  Each of `rows` is (file, beginning of a line, rows behind that
+    """Compares rows of tables with what they should be.  Each of `rows` is (file, beginning of a line, rows after that
     line, row).  Returns a line for every difference; with `accept` corrects the file instead."""
     wrong = []
-    for name, beginning, behind, row in rows:
+    for name, beginning, after, row in rows:
         path = os.path.join(TOP, name)
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
         at = [i for i, line in enumerate(lines) if line.startswith(beginning)]
         if not at:
             wrong.append(f"{name} has no row that begins with {beginning}")
-        elif lines[at[0] + behind] != row and accept:
-            lines[at[0] + behind] = row
+        elif lines[at[0] + after] != row and accept:
+            lines[at[0] + after] = row
             with open(path, "w", encoding="utf-8") as file:
                 file.write("\n".join(lines))
-        elif lines[at[0] + behind] != row:
+        elif lines[at[0] + after] != row:
             wrong.append(f"{name} should have the row: {row}")
     return wrong
 

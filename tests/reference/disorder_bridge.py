@@ -3,7 +3,7 @@
 """disorder_bridge.py SEED LOSS DEVICE DEVICE READY: a bridge between two interfaces that is slow, and brings TCP out of order.
 
 Each frame takes 2 ms.  Of a thousand TCP frames LOSS are lost, 60 take up to 8 ms longer, so that later ones overtake them,
-15 take 250 to 400 ms longer, behind a retransmission, and 30 arrive twice.  Touches READY when it bridges; ends at SIGTERM."""
+15 take 250 to 400 ms longer, after a retransmission, and 30 arrive twice.  Touches READY when bridging; ends at SIGTERM."""
 import heapq
 import pathlib
 import random

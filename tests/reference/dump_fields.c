@@ -4,7 +4,7 @@
  *
  *	file <TAB> path <TAB> link type			before a file's packets
  *	packet <TAB> number <TAB> name=value ...	what was dissected, the outermost of each layer
- *	end <TAB> packets <TAB> libpcap's error or ""	behind them
+ *	end <TAB> packets <TAB> libpcap's error or ""	after them
  *
  * Names are those of tshark if it has one.
  */

@@ -173,7 +173,7 @@ def read_probes(path, addresses, clock, stopped):
 def count_copies(path, copies):
     """Adds to `copies`, by the ends of the sender, the segments with sequence space of which every byte is as in one
     before.  IPv6 has no identification: what the kernel sends again within a tick of its timestamp clock, a millisecond,
-    cannot be told from a frame that is captured twice, and by netobs(7) is no retransmission."""
+    cannot be told from a frame that is captured twice, and by netobs(7) is not a retransmission."""
     seen = set()
     with open(path, "rb") as file:
         file.read(24)

@@ -68,7 +68,7 @@ counter() {
 }
 
 # firings_are_read: returns when bpftrace has printed all firings so far.  It has a buffer for each processor: a replay on
-# each of them is behind all earlier firings there.
+# each of them is after all earlier firings there.
 firings_are_read() {
 	for processor in $(python3 -c 'import os; print(*os.sched_getaffinity(0))'); do
 		taskset -c "$processor" "$program" -r "$top/tests/captures/dns-tcp.pcap" &

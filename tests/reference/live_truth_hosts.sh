@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For the comparisons with the kernel, sourced behind tap.sh: two hosts, $near and $far, with a lossy router $router between
-# them, and the kernel's record of their TCP sockets in an ftrace instance, $record.  Sets from the environment:
+# For the comparisons with the kernel, sourced after tap.sh: two hosts, $near and $far, with a lossy router $router
+# between them, and the kernel's record of their TCP sockets in an ftrace instance, $record.  Sets from the environment:
 #
 #	$connections	NETOBS_LIVE_CONNECTIONS	short connections; one of each other kind for every fifty [600]
 #	$loss		NETOBS_LIVE_LOSS	per mille of segments that the router drops [15]
@@ -117,7 +117,7 @@ record_frames() {
 }
 
 # recorded NAME...: whether these captures have all earlier frames, because they have those of a connection that begins now.
-# Its time is behind the end of the kernel's record.
+# Its time is after the end of the kernel's record.
 recorded() {
 	ip netns exec "$near" python3 "$traffic" once "$far6" 7007
 	for recorded_name; do

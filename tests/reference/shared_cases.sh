@@ -23,7 +23,7 @@ kinds() {
 		awk '$2 < 150000 { n[$1]++ } END { for (kind in n) print kind, n[kind] }' | sort | paste -s -d ' ' -)" "$2"
 }
 
-kinds hardware_dups.dmp "" "a connection captured before and behind a router has no retransmission"
+kinds hardware_dups.dmp "" "a connection captured in front of and behind a router has no retransmission"
 kinds anyconnect-vpn.pcap "fast 2" "no timeout 41 ms after the segment was sent"
 kinds tcp_dupack.pcapng "fast 1" "mid-stream: the first copy was sent before the capture"
 is "hardware_dups.dmp: duplicates are counted, that of an ACK, too" \
@@ -37,7 +37,7 @@ replay fast_reuse.dmp 'ip-drop-*' "$point" && is "fast_reuse.dmp: $point" "$(cat
 point="the connections are followed"
 replay fast_reuse.dmp socket-send "$point" &&
 	is "fast_reuse.dmp: $point" "$(awk '{ n += $6 } END { print (n > 50000) }' "$tmp/firings")" 1
-point="a time to live of 0 is no drop"
+point="a time to live of 0 is not a drop"
 replay retransmit-fast009.pcap 'ip-drop-*' "$point" && is "retransmit-fast009.pcap: $point" "$(cat "$tmp/firings")" ""
 point="both ends are established"
 replay retransmit-fast009.pcap 'tcp-accept-established,tcp-connect-established' "$point" &&

@@ -151,7 +151,7 @@ def without_record(cache, taken, hosts):
             if (name, key[0]) in hosts:
                 for states, _ in connections[taken[(name, key)]:]:
                     if "ESTABLISHED" in states:
-                        yield f"{name} {key[0]}:{key[1]} {key[2]}:{key[3]}: ours {','.join(states)}, the kernel had none"
+                        yield f"{name} {key[0]}:{key[1]} {key[2]}:{key[3]}: ours {','.join(states)}, the kernel no states"
 
 
 def check(program, netobsd, directory, explained, scratch):

@@ -83,8 +83,8 @@ def write(reasons, few, counts):
 
 
 def main(test, compare, text):
-    """compare(netobsd, path, scratch) returns the counts of a capture, its differences by class, and a line for each that has
-    none; text(counts) is the closing line."""
+    """compare(netobsd, path, scratch) returns the counts of a capture, its differences by class, and a line for each without
+    a class; text(counts) is the closing line."""
     arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
     if len(arguments) not in (3, 4):
         sys.exit(sys.modules["__main__"].__doc__)

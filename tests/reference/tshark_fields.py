@@ -181,7 +181,7 @@ def outermost(protocols):
 
 
 def tshark_link(row, link):
-    """EtherType behind all tags and the outermost tag, as tshark has them."""
+    """EtherType after all tags and the outermost tag, as tshark has them."""
     values = {}
     tags = []
     for token in link:
@@ -245,7 +245,7 @@ def tshark_transport(row, network, transport):
 
 
 def tshark_checksum(row, transport):
-    """The verdict of tshark: 0 bad, 1 good, 2 unverified, 3 not present; "" if it has none."""
+    """The verdict of tshark: 0 bad, 1 good, 2 unverified, 3 not present; "" without a verdict."""
     given = row[STATUS[transport] if transport != "none" else "ip.checksum.status"]
     return {"0": "bad", "1": "ok", "Bad": "bad", "Good": "ok"}.get(given[0] if given else "", "")
 
@@ -257,7 +257,7 @@ def compare(ours, row, count):
              ("frame.cap_len", ours.get("frame.cap_len"), row["frame.cap_len"][0])]
     theirs = tshark_link(row, link)
     names = ETHER + VLAN
-    if "ethertype" in theirs:  # tshark hides the type behind an 802.1ad tag
+    if "ethertype" in theirs:  # tshark does not show the type after an 802.1ad tag
         names = names + ["ethertype"]
     if ours["network"] != network:
         pairs.append(("network", ours["network"], network))

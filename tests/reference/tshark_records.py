@@ -32,7 +32,7 @@ DAMAGED = '"pkt_reason":"checksum-wrong"'
 FRAME = re.compile(r'"pkt_addr":(\d+),')
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 # Sets of frames that tshark counts and netobs does not, in the order in which they are tried.
-SETS = ("unreadable", "fragment", "tunnel", "undelivered", "damaged", "ignored", "duplicate", "behind", "stray")
+SETS = ("unreadable", "fragment", "tunnel", "undelivered", "damaged", "ignored", "duplicate", "after", "stray")
 
 Frame = collections.namedtuple("Frame", ("number", "time", "end", "length", "marks"))
 
@@ -77,7 +77,7 @@ def transports_of(row):
 
 
 def flags_of(row):
-    return int(row["tcp.flags"].rsplit(",", 1)[-1] or "10", 16)  # of UDP: none that count
+    return int(row["tcp.flags"].rsplit(",", 1)[-1] or "10", 16)  # UDP has no flags that count
 
 
 def is_sequenced(row):
@@ -102,7 +102,7 @@ def marks_of(row, known):
 
 def add_frame(found, row, known):
     marks = frozenset(marks_of(row, known))
-    time = float(row["frame.time_epoch"] or 0)  # a Simple Packet Block has none
+    time = float(row["frame.time_epoch"] or 0)  # a Simple Packet Block has no time
     for proto, stream, source, target, flags in transports_of(row):
         key, end = key_of(proto, source, target)
         conversation = found[key].setdefault(stream, Conversation())
@@ -180,7 +180,7 @@ class Ours:
         found["undelivered"] = numbers - self.sent
         found["ignored"] = numbers & self.ignored
         found["damaged"] = numbers & self.damaged
-        found["behind"] = {frame.number for frame in packets if end and frame.time > end + 1e-6}
+        found["after"] = {frame.number for frame in packets if end and frame.time > end + 1e-6}
         return {name: frames for name, frames in found.items() if frames}
 
 
@@ -199,7 +199,7 @@ def total_without(packets, left_out):
 
 
 def class_of(sets, packets, wanted):
-    """The smallest number of sets of frames without which tshark's sums are those of the records; None if there is none."""
+    """The smallest number of sets of frames without which tshark's sums are those of the records, or None."""
     names = [name for name in SETS if name in sets]
     for count in range(1, len(names) + 1):
         for chosen in itertools.combinations(names, count):
@@ -248,7 +248,7 @@ def compare_ends(key, ours, theirs, result):
 
 
 def compare(netobsd, path, scratch):
-    """The result for one capture: counts, counts by class, and what belongs to none."""
+    """The result for one capture: counts, counts by class, and what belongs to no class."""
     result = total, _, unexplained = collections.Counter(), collections.Counter(), []
     ours, (found, tables) = Ours(netobsd, path, scratch), run_tshark(path)
     if not ours.records and not found:

@@ -126,7 +126,7 @@ def describe(frame, line, again):
 
 
 def compare(netobsd, path, _):
-    """The result for one capture: counts, counts by class, frames that belong to none."""
+    """The result for one capture: counts, counts by class, frames that belong to no class."""
     sent, again = run_ours(netobsd, path)
     total, classes, unexplained = collections.Counter(), collections.Counter(), []
     if not sent:

@@ -22,7 +22,7 @@ ONE_END = "the segments of one end are captured: its ACKs prove the connection"
 NOT_UNPACKED = "an encapsulation that netobs does not unpack"
 ENCAPSULATED = re.compile(r"(gtp|teredo|ayiya|pbb|gre-over-udp)", re.IGNORECASE)  # captures of such encapsulations
 EXPLAINED = {
-    ("connect-with-smtp.pcap", "T"): "first captured 24 ms after a bare ACK behind it: reordered here, repeated there",
+    ("connect-with-smtp.pcap", "T"): "first captured 24 ms after a later bare ACK: reordered here, repeated there",
 }
 
 

@@ -21,7 +21,7 @@ answer() {
 	"$netobs" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || cat "$tmp/err" >>"$tmp/out"
 }
 
-# value MAP: the number behind the only key of a map
+# value MAP: the number after the only key of a map
 value() {
 	sed -n "s/^@$1\\[.*: //p" "$tmp/out"
 }
@@ -32,7 +32,7 @@ slow_client=$shared/cases/latency3.pcapng
 slow_server=$shared/cases/latency4.pcapng
 if [ -r "$slow_client" ] && [ -r "$slow_server" ]; then
 	answer outbound "$slow_client"
-	is "outbound: a client that waits 1.3 s before its request is no slow server" "$(value answer_us)" 62303
+	is "outbound: a client that waits 1.3 s before its request is not a slow server" "$(value answer_us)" 62303
 	answer outbound "$slow_server"
 	is "outbound: a server that takes a second" "$(value answer_us)" 1030919
 	answer tcp1stbyte "$slow_client"
@@ -55,7 +55,7 @@ else
 fi
 # The same window without the segment that opens it.
 answer tcp_rwndclosed "$captures/questions.pcap" -f 'not (src port 40001 and tcp[14:2] = 4000 and tcp[tcpflags] = tcp-ack)'
-is "a window that a FIN opens is no closed window" "$(grep -c never_opened "$tmp/out")" 0
+is "a window that a FIN opens is not a closed window" "$(grep -c never_opened "$tmp/out")" 0
 answer tcp_rwndclosed "$captures/questions.pcap" -f 'not src port 40001 or tcp[14:2] = 0 or tcp[tcpflags] & tcp-syn != 0'
 is "a window that stays closed" "$(grep '^@never' "$tmp/out")" "@never_opened[192.0.2.10, 40001, 192.0.2.80, 80]: 0"
 
@@ -88,7 +88,7 @@ is "resets: the end that sends the RST, its state and its bytes" "$(sed 1d "$tmp
 answer resets "$captures/pppoe-qinq-reset.pcap" -o --view=host -o --local=185.8.212.46
 check "resets: the end that receives the RST" grep -q ' 185.8.212.46 *80 *10.3.65.35 *5068 remote state-' "$tmp/out"
 answer resets "$captures/one-tcp-rst.pcap"
-is "resets: a refused connection is none" "$(sed 1d "$tmp/out")" ""
+is "resets: a refused connection was not reset" "$(sed 1d "$tmp/out")" ""
 
 # Time stamps that decrease: a time before the first event is 0.
 python3 "$top/tests/scripts/backwards.py" "$home" "$tmp/backwards.pcap"

@@ -26,7 +26,7 @@ ctl() {
 is "netobs: a script" "$(scripts tcpsn)" "tcpsnoop"
 is "netobs: every script" "$(scripts '' | tr ' ' '\n' | sort | tr '\n' ' ')" \
 	"$("$netobs" --list | cut -d ' ' -f 1 | sort | tr '\n' ' ')"
-is "netobs: a script behind options" "$(scripts -r trace.pcap tcpsn)" "tcpsnoop"
+is "netobs: a script after options" "$(scripts -r trace.pcap tcpsn)" "tcpsnoop"
 is "netobs: options" "$(scripts --lis)" "--list"
 is "netobs: a field of connections" "$(PATH=$(dirname "$netobsd"):$PATH scripts conns trace.pcap --sort answer_m)" \
 	"answer_mean_us answer_max_us"
@@ -42,7 +42,7 @@ is "netobs: every option of netobsd is one" "$(for option in $(scripts tcpsnoop 
 	"$netobsd" --help | grep -qe " ${option%%=*}[ =[]" || echo "$option"
 done)" ""
 is "netobs: a view" "$(scripts tcpsnoop -o --view = mon)" "monitor"
-is "netobs: a script behind an option of netobsd" "$(scripts -o --view = host tcpsn)" "tcpsnoop"
+is "netobs: a script after an option of netobsd" "$(scripts -o --view = host tcpsn)" "tcpsnoop"
 is "netobs: a tracer" "$(scripts tcpsnoop -t b)" "bpftrace"
 mkdir "$tmp/bin"
 cat >"$tmp/bin/netobsctl" <<-'SH'
@@ -51,8 +51,8 @@ cat >"$tmp/bin/netobsctl" <<-'SH'
 SH
 chmod +x "$tmp/bin/netobsctl"
 is "netobs: a formula of the running netobsd" "$(PATH=$tmp/bin:$PATH scripts hosts -F sl)" "slow-handshake"
-is "netobs: a formula behind an equals sign" "$(PATH=$tmp/bin:$PATH scripts hosts --formula = w)" "web"
-is "netobs: a script behind a formula" "$(scripts -F web --formula slow --formula = 'f = tcp-send' tcpsn)" "tcpsnoop"
+is "netobs: a formula after an equals sign" "$(PATH=$tmp/bin:$PATH scripts hosts --formula = w)" "web"
+is "netobs: a script after a formula" "$(scripts -F web --formula slow --formula = 'f = tcp-send' tcpsn)" "tcpsnoop"
 is "netobs: a file of sites" "$(scripts tcpsnoop -o --formula-file = "$top/READM")" "$top/README.md"
 # bash expands the words that a completion offers, and a compromised netobsd may list any name.
 cat >"$tmp/bin/hostile" <<-'SH'
@@ -98,7 +98,7 @@ printf 'cd() { builtin cd "%s"; }\n' "$tmp/net" >"$tmp/cd"
 is "netobs: a hostile interface is not offered" "$(BASH_ENV=$tmp/cd scripts tcpsnoop -i '')" "any br-0:1@2.3"
 is "netobsd: a hostile interface is not offered" \
 	"$(BASH_ENV=$tmp/cd completed "$conf/netobs.bash-completion" _netobsd netobsd -i '')" "any br-0:1@2.3"
-check "none of them is expanded" test ! -e "$EXPANDED"
+check "no completion is expanded" test ! -e "$EXPANDED"
 is "netobs: help of a script" "$(scripts --help tcpsn)" "tcpsnoop"
 if [ -r /proc/net/tcp ]; then
 	check "netobs: ports of this host" python3 "$top/tests/scripts/completion_port.py" "$conf/netobs-scripts.bash-completion" "$netobs"
@@ -111,16 +111,20 @@ is "netobsctl: a command" "$(ctl conn)" "connections connection"
 is "netobsctl: every command" "$(ctl '' | tr ' ' '\n' | grep -v '^-' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/commands")"
 "$build/netobsctl" --help | grep -o -- '--[a-z][a-z-]*' | sort -u | grep -v -- '--control' >"$tmp/options"
 is "netobsctl: every option" "$(ctl -- - | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/options")"
-is "netobsctl: a command behind options" "$(ctl -s socket stat)" "status"
-is "netobsctl: a socket behind an equals sign" "$(ctl --socket = "$top/READM")" "$top/README.md"
-is "netobsctl: a command behind a socket and an equals sign" "$(ctl --socket = socket stat)" "status"
-is "netobsctl: a state behind an equals sign" "$(ctl connections state = est)" "established"
-is "netobsctl: conditions" "$(ctl connections po)" "port"
-is "netobsctl: protocols" "$(ctl connections proto '')" "tcp udp sctp"
-is "netobsctl: states" "$(ctl connections state est)" "established"
+is "netobsctl: a command after options" "$(ctl -s socket stat)" "status"
+is "netobsctl: a socket after an equals sign" "$(ctl --socket = "$top/READM")" "$top/README.md"
+is "netobsctl: a command after a socket and an equals sign" "$(ctl --socket = socket stat)" "status"
+is "netobsctl: a field of an expression" "$(ctl connections client_st)" "client_state"
+is "netobsctl: a field to sort by, after an equals sign" "$(ctl top --sort = client_srt)" "client_srtt_us"
+is "netobsctl: several fields" "$(ctl connections --fields client,server_po)" "client,server_port"
+# shellcheck disable=SC2016
+is "netobsctl: every field" "$(ctl connections -o '' | tr ' ' '\n' | sort | paste -s -d ' ')" "$("$netobsd" --check-config -r - --records \
+	--records-fields="$(ctl connections -o '' | tr ' ' ',')" && ctl connections -o '' | tr ' ' '\n' | sort -u | paste -s -d ' ')"
+is "netobsctl: those of the record are among them" "$("$netobsd" --list-probes | sed -n '/^ *connrec_t:/,/^$/s/^ *cr_\([a-z_]*\) .*/\1/p' |
+	sort -u | tr '\n' ' ')" "$("$netobsd" --list-probes | sed -n '/^ *connrec_t:/,/^$/s/^ *cr_\([a-z_]*\) .*/\1/p' | sort -u |
+	grep -xF "$(ctl connections -o '' | tr ' ' '\n')" | tr '\n' ' ')"
 sed -n 's/^	--debug | --debug=) words=(-W .\(.*\).) ;;/\1/p' "$conf/netobs.bash-completion" >"$tmp/topics"
 is "netobsctl: every topic" "$(ctl debug '' | tr ' ' '\n' | grep -v '^-' | tr '\n' ' ')" "$(cat "$tmp/topics") "
-grep -oh '"state-[a-z0-9-]*"' "$top/flow/tcp/tcp_dispatch.c" "$top"/flow/sctp/*.c | tr -d '"' | sed 's/^state-//' | sort -u >"$tmp/states"
 is "netobsctl: several topics" "$(ctl debug live,ow)" "live,owner"
 cat >"$tmp/netobsctl" <<-'EOF'
 	#!/bin/sh
@@ -138,6 +142,5 @@ is "netobsctl: a formula to write on" "$(formulas -s /s write --on sl)" "slow-ha
 is "netobsctl: options of a command" "$(formulas write --max-)" "--max-size --max-files --max-rate"
 is "netobsctl: a format" "$(ctl write --format = pcapn)" "pcapng"
 is "netobsctl: no formulas without netobsd" "$(formulas -s /other undefine w)" ""
-is "netobsctl: every state" "$(ctl connections state '' | tr ' ' '\n' | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$tmp/states")"
 
 tap_done

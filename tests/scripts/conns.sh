@@ -68,7 +68,7 @@ normal() {
 }
 
 # read_tshark FILE [OPTION...]: the packets of each conversation in $tmp/tshark, and what the options print before them;
-# headers that ICMP errors quote are none of these packets.  Frames of questions.pcap from 51 on are scans and spoofed
+# headers that ICMP errors quote are not among these packets.  Frames of questions.pcap from 51 on are scans and spoofed
 # packets, which belong to no connection.
 read_tshark() {
 	read_frames=100000
@@ -137,7 +137,7 @@ if have tshark; then
 			print late > "/dev/stderr"
 		}' "$tmp/records" "$tmp/segments" 2>"$tmp/late" | sort >"$tmp/wanted"
 	check "home-network: TCP packets and bytes of frames up to the end of each connection" diff "$tmp/wanted" "$tmp/got"
-	is "segments behind the end of their connection" "$(cat "$tmp/late")" 4
+	is "segments after the end of their connection" "$(cat "$tmp/late")" 4
 	# With SYN, 0x02, and without ACK, 0x10.
 	awk '$7 ~ /[02468ace][2367abef]$/ { print $1, $2, $3, $4 }' "$tmp/segments" | sort -u >"$tmp/wanted"
 	"$netobs" conns "$home" 'role == "seen" && protocol == 6' -o client,client_port,server,server_port | values |
@@ -167,7 +167,7 @@ is "options of netobsd and a filter" "$(wc -l <"$tmp/out" | tr -d ' ')" 2
 is "captures of different days: START has a date, in the same column everywhere" \
 	"$(sed 's/[0-9]\{4\}\(-[0-9][0-9]\)\{2\}T[0-9:]\{8\}[.][0-9]\{3\} /DATE /; s/ .*//' "$tmp/out" | sort | uniq -c | tr '\n' ' ' | tr -s ' ')" \
 	" $(($(wc -l <"$tmp/out") - 1)) DATE 1 START "
-is "a capture of one day has none" "$(sed 1d "$tmp/all" | grep -c '^[0-9][0-9]:[0-9:]*[.][0-9]* ')" "$(($(wc -l <"$tmp/all") - 1))"
+is "a capture of one day has no dates" "$(sed 1d "$tmp/all" | grep -c '^[0-9][0-9]:[0-9:]*[.][0-9]* ')" "$(($(wc -l <"$tmp/all") - 1))"
 "$netobs" conns - <"$home" | cmp - "$tmp/all" >"$tmp/out"
 is "standard input" "$?" 0
 is "a capture without connections" "$("$netobs" conns "$captures/icmpv6-echo.pcap" 2>&1)" \
@@ -194,9 +194,9 @@ complains() {
 
 complains "a misspelt name" "no script is called cons (did you mean conns?)" cons "$home"
 complains "a file that does not exist" "cannot read nonsense.pcap" conns nonsense.pcap
-complains "a file without extension that does not exist" "cannot read nonsense; if it is an expression, give a capture" \
+complains "a file without extension that does not exist" "cannot read nonsense; if it is an expression, it has an operator" \
 	conns nonsense
-complains "a file with other characters that does not exist" "cannot read no such (file; if it is an expression, give a capture" \
+complains "a file with other characters that does not exist" "cannot read no such (file; if it is an expression, it has an operator" \
 	conns 'no such (file'
 complains "a path with other characters that does not exist" "cannot read ./no such (file" conns './no such (file'
 
@@ -211,7 +211,7 @@ mkfifo "$tmp/planted/21"
 planted() {
 	(cd "$tmp/planted" && timeout 60 "$netobs" conns "$@" -o server_port,reason 2>/dev/null | values)
 }
-is "an expression is no file of this name" "$(planted good.pcap 'server_port == 21'; planted 'server_port == 21' good.pcap)" "21 fin
+is "an expression is not a file of this name" "$(planted good.pcap 'server_port == 21'; planted 'server_port == 21' good.pcap)" "21 fin
 21 fin"
 is "nor are its words" "$(planted server_port == 21 good.pcap)" "21 fin"
 is "which is said" "$(cd "$tmp/planted" && "$netobs" conns good.pcap 'server_port == 21' 2>&1 >/dev/null)" \
@@ -229,25 +229,25 @@ ln -s "$home" "$tmp/planted/a$newline"
 ln -s "$captures/questions.pcap" "$tmp/planted/a"
 is "a line break at the end of a file name" "$(cd "$tmp/planted" && "$netobs" conns -r "a$newline" | cksum)" "$(cksum <"$tmp/all")"
 
-complains "a process id that is none" "PID is a number, not nonsense" conns -p nonsense
+complains "an invalid process id" "PID is a number, not nonsense" conns -p nonsense
 complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
 complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305
 complains "a capture without conns" "for a capture: netobs conns $home" "$home"
-complains "a misspelt field to sort by" "netobs: --sort server_byts: records have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
-complains "a misspelt field to show" "netobs: -o clint,server: records have no field clint (did you mean client?)" conns "$home" -o clint,server
+complains "a misspelt field to sort by" "netobs: --sort server_byts: connections have no field server_byts (did you mean server_bytes?)" conns "$home" --sort server_byts
+complains "a misspelt field to show" "netobs: -o clint,server: connections have no field clint (did you mean client?)" conns "$home" -o clint,server
 complains "a misspelt field of an expression" "column 1: no field is called sever_port (did you mean server_port?)" \
 	conns "$home" 'sever_port == 80'
-complains "a title of a column" "netobs: --sort RECVD: records have no field RECVD (did you mean server_bytes?)" \
+complains "a title of a column" "netobs: --sort RECVD: connections have no field RECVD (did you mean server_bytes?)" \
 	conns "$home" --sort RECVD
 complains "which is shown" "netobs: sever_port == 80: column 1" conns "$home" sever_port == 80
 complains "no number" "netobs: --limit many: expected a whole number" conns "$home" --limit many
-complains "a filter is no option" 'bad filter "--summary"' conns "$home" -f --summary
+complains "a filter is not an option" 'bad filter "--summary"' conns "$home" -f --summary
 complains "nor in front of a printer" 'bad filter "--summary"' tcpsnoop "$home" --print -f --summary
 complains "--sort without a field" "--sort needs a value" conns "$home" --sort
 complains "a script has no --sort" "--sort, --limit and --json are options of netobs conns" tcpsnoop "$home" --sort start
 complains "a script has no -o FIELD" "-o takes an option of netobsd with its dashes" tcpsnoop "$home" -o start
 complains "conns has no tracer" "conns needs no tracer" conns "$home" -t bpftrace
-complains "open connections are not sorted" "the running netobsd lists its open connections only as a whole" conns --sort start
+complains "a filter without a capture" "-f is for a capture" conns -f "port 80"
 is "--help conns" "$("$netobs" --help conns | sed q)" \
 	"conns [EXPRESSION] - which connections are there, and how did they end?"
 for field in $("$netobs" --help conns | tr '\n' ' ' | sed 's/.*fields of the columns are \(.*\)[.] netobsd --list.*/\1/' |

@@ -213,7 +213,7 @@ class Reader:
             return self.unary()
         left = self.binary(level + 1)
         while self.peek(*self.LEVELS[level]):
-            # The slash that ends a predicate is no division.
+            # The slash that ends a predicate is not a division.
             if self.peek("/") and self.in_predicate and self.tokens[self.at + 1][1] == "{":
                 break
             operator = self.take()[1]

@@ -6,7 +6,7 @@
 
 WANTED is a file of scripts/examples, the output of bpftrace or of tests/scripts/scripts_truth.py; OUTPUT is what DTrace
 printed.  The lines may be in another order, and a distribution has the form of its tracer; with --maps only aggregations
-are compared.  Prints the lines that differ, and fails, if there are any or if WANTED has none.
+are compared.  Prints the lines that differ, and fails, if there are any or if WANTED has no lines.
 """
 import re
 import sys

@@ -62,7 +62,7 @@ shows "a name with what a terminal obeys" 'MARK<\033[2J\233\302\233\342\200\256\
 	'\x1b[2J\x9b\xc2\x9b\xe2\x80\xae\x01\x7f\\\\\x09\x0d"%s\\x1b
 @a[\xff\x1b\\\\]: 1'
 printf '\t@MARK_a[1] = count();\n' >"$tmp/program"
-shows "reports of bpftrace between lines, within a line and behind a map" \
+shows "reports of bpftrace between lines, within a line and after a map" \
 	'Lost 1 events\nMARK<aMARK>Lost 2 events\nMARK<bMARK>\n@MARK_a[x]: 1\n\nstdin:1:17-24: WARNING: Map full\n\t@MARK_a[1] = count();\n\t~~\nLost 4 events\nMARK<MARK>\nMARK<cMARK>\n' \
 	'ab
 @a[x]: 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every script of scripts/bpftrace on captures of which the names try to forge output and to control a terminal: it prints
+# Every script of scripts/bpftrace on captures whose names try to forge output and to control a terminal: it prints
 # printable ASCII only, and as many lines as for the same captures with harmless names; likewise names of processes.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

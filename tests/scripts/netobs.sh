@@ -35,7 +35,7 @@ fails() {
 "$netobs" --help timeline >"$tmp/out"
 check "--help of a script with a required argument" grep -q "^PORT is required" "$tmp/out"
 "$netobs" webconn --help >"$tmp/out"
-check "--help behind the name" grep -q "^PORT is optional" "$tmp/out"
+check "--help after the name" grep -q "^PORT is optional" "$tmp/out"
 
 "$netobs" --help >"$tmp/out"
 is "--help: no line is wider than 80 columns" "$(awk 'length($0) > 80' "$tmp/out")" ""
@@ -74,15 +74,15 @@ fails "both a file and a process" 1 "cannot be combined with -r" webconn -r /dev
 fails "no such tracer" 1 "unknown tracer ktap; use bpftrace or dtrace" webconn -r /dev/null -t ktap
 fails "timeline without its port" 1 "timeline needs a port: netobs timeline PORT" timeline -r "$questions"
 fails "timeline without its port, on a running netobsd" 1 "timeline needs a port" timeline
-fails "a port that is none" 1 "PORT is a number from 1 to 65535, not 70000" timeline 70000 -r "$questions"
+fails "an invalid port" 1 "PORT is a number from 1 to 65535, not 70000" timeline 70000 -r "$questions"
 fails "an argument of a script without arguments" 1 "hosts takes no argument, and there is no file nonsense" hosts nonsense
 fails "two arguments" 1 "webconn takes one argument" webconn 80 81 -r "$questions"
-fails "an argument behind --" 1 "PORT is a number" webconn -r "$questions" -- "$home"
+fails "an argument after --" 1 "PORT is a number" webconn -r "$questions" -- "$home"
 fails "a directory" 1 "is a directory" hosts "$captures"
 fails "a filter for a running netobsd" 1 "^netobs: -f needs a capture" hosts -f tcp
-fails "a process id that is none" 1 "^netobs: PID is a number, not nonsense" hosts -p nonsense
+fails "an invalid process id" 1 "^netobs: PID is a number, not nonsense" hosts -p nonsense
 fails "an unknown tracer" 1 "^netobs: unknown tracer gdb" hosts -t gdb "$questions"
-fails "a text as a script" 1 "^netobs: .*/LICENSE is no script with a netobs probe" "$top/LICENSE" "$home"
+fails "a text as a script" 1 "^netobs: .*/LICENSE is not a script with a netobs probe" "$top/LICENSE" "$home"
 fails "a directory as a script" 1 "^netobs: / is a directory" / "$home"
 fails "an option of netobsd without its dashes" 1 "^netobs: -o takes an option of netobsd with its dashes" hosts "$home" -o view=host
 if have setpriv && [ "$(id -u)" -eq 0 ] && chmod 755 "$tmp" && setpriv --reuid=65534 --clear-groups test -r "$netobs"; then
@@ -99,8 +99,8 @@ for question in tcpretrans=retransmits tcpdrop=drops tcptracer=tcpstate tcpsubne
 done
 private=$NETOBSD
 for NETOBSD in /nonsense "$top" "$top/README.md"; do
-	fails "NETOBSD is no program" 1 "^netobs: NETOBSD is $NETOBSD, which is no program" hosts "$home"
-	fails "NETOBSD is no program: --version" 1 "^netobs: NETOBSD is $NETOBSD, which is no program" --version
+	fails "NETOBSD is not a program" 1 "^netobs: NETOBSD is $NETOBSD, which is not a program" hosts "$home"
+	fails "NETOBSD is not a program: --version" 1 "^netobs: NETOBSD is $NETOBSD, which is not a program" --version
 done
 NETOBSD=$private
 if [ -c /dev/full ]; then
@@ -123,9 +123,9 @@ for words in "webconn good.pcap 8080" "./mine.bt word good.pcap"; do
 	# shellcheck disable=SC2016,SC2086 # $1 and $@ are of the inner shell
 	check "a file whose name is an argument: $words" sh -c 'cd "$1" && shift && timeout 60 "$@"' sh "$tmp/planted" "$netobs" $words --print
 done
-fails "no such file, behind an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense
+fails "no such file, after an argument" 1 "cannot read /nonsense" webconn 80 -r /nonsense
 
-is "--print behind a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \
+is "--print after a file" "$("$netobs" refused "$captures/one-tcp-rst.pcap" --print 2>&1 | awk '{ print $2 }' | paste -s -d ' ' -)" \
 	"tcp-accept-refused tcp-connect-refused connection-end"
 
 fails "--print of a script that reads the private provider" 1 "^netobs: --print does not print netobs_engine, " lag --print "$home"

@@ -8,7 +8,7 @@ its arguments, with the output in OUT/out and OUT/err, makes traffic until it ha
     netobs_live.py process OUT COMMAND...           connections that stay; SIGTERM when this process is printed, or after
                                                     200 connections; prints the id of this process
     netobs_live.py resets OUT COMMAND...            connections within this host that are reset; SIGTERM when there are more
-                                                    than ten lines, or after 200 resets behind the first line
+                                                    than ten lines, or after 200 resets after the first line
     netobs_live.py service OUT SIGNAL NETOBSCTL COMMAND...
                                                     COMMAND attaches to a netobsd with --all-owners; 200 connections, then
                                                     the signal at once
@@ -127,7 +127,7 @@ def service(out, name, netobsctl, *command):
     def ended():
         listing = subprocess.run([netobsctl, "--socket", out + "/control", "connections", "--json"],
                                  stdout=subprocess.PIPE, universal_newlines=True, check=False).stdout
-        return listing.count('"time-wait"') + listing.count('"closed"') >= 400
+        return listing.count('_state":"time-wait"') + listing.count('_state":"closed"') >= 400
 
     def has_ended():
         return netobs.poll() is not None

@@ -36,8 +36,8 @@ answers "a plain file, then an argument" "@connections[192.168.0.1]: 34" webconn
 answers "an argument with a leading zero" "@connections[192.168.0.1]: 34" webconn 02869 "$home"
 answers "a plain file and no argument" "@connections[192.168.0.13]: 43" webconn "$home"
 answers "an option in front of the name" "@connections[192.168.0.13]: 43" -r "$home" webconn
-answers "a filter behind everything" "@connections[192.168.0.1]: 34" webconn 2869 "$home" -f 'tcp port 2869'
-answers "an argument behind --" "@connections[192.168.0.1]: 34" webconn "$home" -- 2869
+answers "a filter after everything" "@connections[192.168.0.1]: 34" webconn 2869 "$home" -f 'tcp port 2869'
+answers "an argument after --" "@connections[192.168.0.1]: 34" webconn "$home" -- 2869
 ln -s "$home" "$tmp/one name.pcap"
 ln -s "$questions" "$tmp/another'name.pcap"
 answers "two files with difficult names" "@connections[192.0.2.10]: 2

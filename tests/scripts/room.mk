@@ -13,7 +13,7 @@ check_tests += \
 	%D%/translate.sh \
 	%D%/trust.sh
 
-# bpftrace with every script, and on live interfaces; DTrace, which is no package of Debian 12.
+# bpftrace with every script, and on live interfaces; DTrace, which Debian 12 does not have.
 all_tests += \
 	%D%/answers.sh \
 	%D%/d_dtrace.sh \

@@ -37,7 +37,7 @@ probe_of() {
 	sed -n 's/^usdt:[^:]*:netobs:\([a-z_]*\).*/\1/p' "$top/scripts/bpftrace/$1.bt" | sed -e 's/__/-/g' -e q
 }
 
-# A capture without anything that a script reports is no reason for silence.
+# A capture without anything that a script reports also gets a line of output.
 while read -r name capture arguments; do
 	# shellcheck disable=SC2086
 	run "$name" "$name" -r "$captures/$capture" $arguments

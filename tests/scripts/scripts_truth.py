@@ -119,7 +119,7 @@ def answered(name):
 
 
 def rates():
-    """Bytes per second behind the first segment of each answer, by connection that has ended."""
+    """Bytes per second after the first segment of each answer, by connection that has ended."""
     result, first = Map("bytes_per_second"), {(args[1]["cs_cid"], args[0]["pkt_addr"]) for args, _ in answers()}
     last, size, spent = {}, collections.Counter(), collections.Counter()
     for firing in FIRINGS:

@@ -84,7 +84,7 @@ traces "two of other users" "netobs: no netobsd is running but 2 of other users,
 traces "one of another user by its number" "netobs: process $hostile is of user $user: $trust" "$tmp/mine.bt" -p "$hostile"
 NETOBSD="$path/tmp/netobsd"
 export NETOBSD
-traces "its path is no part of a program, even if its file is named" \
+traces "its path is not part of a program, even if its file is named" \
 	"netobs: $path/tmp/netobsd: $tmp/mine.bt cannot attach to a path with blanks or other characters than A-Z a-z 0-9 _ . / + @ -" \
 	"$tmp/mine.bt" -p "$hostile"
 unset NETOBSD
@@ -121,7 +121,7 @@ chmod +x "$tmp/own/netobsctl"
 runs=$!
 wait_while "$runs" test -S "$tmp/control"
 export NETOBSD="$tmp/own/netobsd"
-traces "a site that is no name" "netobs: no formula is called f; define it: netobsctl define 'f = PROBE where EXPRESSION'" \
+traces "a site that is not a name" "netobs: no formula is called f; define it: netobsctl define 'f = PROBE where EXPRESSION'" \
 	"$tmp/mine.bt" -F f -p "$runs"
 unset NETOBSD
 
@@ -172,14 +172,14 @@ is "a temporary directory in which another user can exchange files" \
 is "translate: the path of a program" "$(NETOBSD="$tmp/with blank/netobsd" "$top/scripts/translate" -b /dev/null 2>&1)" \
 	"translate: $tmp/with blank/netobsd: a tracer cannot attach to a path with blanks or other characters than A-Z a-z 0-9 _ . / + @ -"
 printf 'tcp:::send { \033[31m(); }\n' >"$tmp/mode=d.d"
-is "translate: a file name is no assignment, and a message of its text cannot colour the terminal" \
+is "translate: a file name is not an assignment, and a message of its text cannot colour the terminal" \
 	"$(cd "$tmp" && NETOBSD="$tmp/own/netobsd" "$top/scripts/translate" -b mode=d.d 2>&1 >/dev/null | tr -d '[:print:]\n' | od -An -c)" ""
 is "translate: it is read" "$(cd "$tmp" && NETOBSD="$tmp/own/netobsd" "$top/scripts/translate" -b mode=d.d 2>&1 >/dev/null | cut -d : -f 1-3)" \
 	"translate: mode=d.d:1"
 
 # shellcheck disable=SC2016 # for sed
-is "record-lines: the name of a host is no command of sed" "$(echo '{"cr_uid":1}' | "$top/conf/engines/record-lines" 'x/e;touch executed' 2>&1)" \
+is "record-lines: the name of a host is not a command of sed" "$(echo '{"cr_uid":1}' | "$top/conf/engines/record-lines" 'x/e;touch executed' 2>&1)" \
 	"record-lines: HOST has other characters than A-Z a-z 0-9 _ . : -"
 is "record-lines: a name" "$(echo '{"cr_uid":1}' | "$top/conf/engines/record-lines" a-1.example 2>&1)" '{"host":"a-1.example","cr_uid":1}'
-is "a backslash is no escape to awk" "$("$netobs" 'dr\157ps' 2>&1)" "netobs: no script is called dr\\157ps; netobs --list shows them all"
+is "a backslash is not an escape to awk" "$("$netobs" 'dr\157ps' 2>&1)" "netobs: no script is called dr\\157ps; netobs --list shows them all"
 tap_done

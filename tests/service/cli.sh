@@ -160,7 +160,7 @@ netobsctl: unknown or ambiguous option --=x; netobsctl --help lists the options
 1"
 complains "bad filter" 1 'bad filter "no such words"' -r "$file" no such words
 complains "unknown probe" 1 'no probe "tcp-recieve" (did you mean tcp-receive?);' -r "$file" --print=tcp-recieve
-complains "unknown probe that is like none" 1 'no probe "nonesuch";' -r "$file" --print=nonesuch
+complains "unknown probe with a name like no other" 1 'no probe "nonesuch";' -r "$file" --print=nonesuch
 complains "unknown probe among others" 1 'no probe "x\*"' -r "$file" --print=tcp-*,x*
 complains "bad number" 1 "whole number from 16" -r "$file" --max-flows many
 complains "limits are written out" 1 "expected a number from 0.000001 to 1000000$" -r "$file" --pace=abc
@@ -278,8 +278,8 @@ done
 } >"$tmp/padded.gz"
 "$netobsd" -r "$file" --print >"$tmp/wanted"
 "$netobsd" -r "$tmp/padded.gz" --print >"$tmp/out" 2>"$tmp/err"
-is "zeros behind gzip data" "$? $(cat "$tmp/err")" "0 "
-check "zeros behind gzip data: all is observed" cmp "$tmp/wanted" "$tmp/out"
+is "zeros after gzip data" "$? $(cat "$tmp/err")" "0 "
+check "zeros after gzip data: all is observed" cmp "$tmp/wanted" "$tmp/out"
 
 # A pipe that stays open: frames are reported at once, and signals are handled.
 mkfifo "$tmp/fifo"
@@ -331,7 +331,7 @@ complains "--wait-probes gives up after its time" 0 "no tracer enabled udp-send 
 	--wait-probes=udp-send
 complains "--wait-probes: the last name is of netobs_engine" 0 "no tracer enabled wait-done within 0.1 s" -r "$file" \
 	--wait-tracer=0.1 --wait-probes=wait-done
-complains "--wait-probes: likewise behind another" 0 "no tracer enabled udp-send within 0.1 s" -r "$file" \
+complains "--wait-probes: likewise after another" 0 "no tracer enabled udp-send within 0.1 s" -r "$file" \
 	--wait-tracer=0.1 --wait-probes=udp-send,wait-done
 complains "--wait-probes: only the last one" 1 'there is no probe "wait-done"' -r "$file" --wait-probes=wait-done,udp-send
 complains "--wait-tracer gives up after its time" 0 "no tracer attached within 0.1 s" -r "$file" --wait-tracer=0.1

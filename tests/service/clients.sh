@@ -12,7 +12,7 @@ client=$top/tests/service/control_client.py
 
 # streams COUNT: whether so many are listed
 streams() {
-	[ "$(ctl connections --json proto udp | wc -l)" -eq "$1" ]
+	[ "$(ctl connections --json 'protostr == "UDP"' | wc -l)" -eq "$1" ]
 }
 
 # observes: whether netobsd observes a new connection
@@ -23,7 +23,7 @@ observes() {
 }
 
 has_closed() {
-	ctl connections port 7001 | grep -q time-wait
+	ctl connections server_port == 7001 | grep -q time-wait
 }
 
 start --metrics 127.0.0.1:9812 --udp-idle=3600
@@ -31,7 +31,7 @@ begin_traffic
 traffic ports first 10001 20000
 traffic ports second 10001 20000
 check "20,000 streams are listed" wait_for streams 20000
-ctl connections --json proto udp >"$tmp/streams"
+ctl connections --json 'protostr == "UDP"' >"$tmp/streams"
 is "many streams: each once" "$(sort -u "$tmp/streams" | wc -l)" 20000
 descriptors=$(descriptors)
 
@@ -60,7 +60,7 @@ wait "$stalling"
 is "stalled clients are disconnected" $? 0
 check "then it answers" ctl status
 is "no frame is dropped" "$(value capture.dropped)" 0
-is "descriptors: none is left open" "$(descriptors)" "$descriptors"
+is "no descriptor is left open" "$(descriptors)" "$descriptors"
 end_traffic
 stop
 

@@ -29,12 +29,12 @@ ended() {
 
 # values ARGUMENT...: the port of the server, its bytes and the reason of each connection
 values() {
-	closed "$@" -o server_port,client_bytes,reason 2>&1 | sed 1d | tr -s ' ' | sed 's/^ //' | paste -s -d ';' -
+	closed "$@" -o server_port,client_bytes,reason 2>"$tmp/err" | sed 1d | tr -s ' ' | sed 's/^ //' | paste -s -d ';' -
 }
 
 start --closed-connections 3
 begin_traffic
-is "none has ended" "$(closed 1h | wc -l)" 1
+is "no connection has ended" "$(closed 1h | wc -l)" 1
 connect 2
 wait_for ended 3
 is "the connections that have ended" "$(values 1h)" "7001 1 fin;7001 2 fin;7002 0 refused"
@@ -46,19 +46,20 @@ is "without a time: all that are kept" "$(closed -o server_port,reason | sed 1d 
 is "all, as a word" "$(closed all -o reason | wc -l) $(closed all 'reason == "refused"' -o reason | wc -l)" "4 2"
 is "sorted" "$(closed --sort -client_bytes -o client_bytes | sed 1d | tr -s ' ' | paste -s -d ';' -)" " 0; 1; 2"
 is "sorted, the largest ones first" "$(closed 1h --sort client_bytes -o client_bytes --limit 2 | tr -s ' ' | paste -s -d ';' -)" \
-	"client_bytes; 2; 1;there are more: --limit"
+	"client_bytes; 2; 1"
 is "the first ones of the ring" "$(closed --limit 1 --json -o client_bytes)" '{"cr_client_bytes":1}'
+is "and there are more" "$(closed 1h --limit 2 2>&1 >"$tmp/out")" "netobsctl: there are more: --limit"
 is "as many as there are" "$(closed --limit 3 -o client_bytes | wc -l)" 4
 is "and with an expression" "$(closed 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
-is "and the word where" "$(closed 1h where 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
-is "the time behind =" "$(ctl connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
+is "the time after =" "$(ctl connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
 is "in several words" "$(values 1h server_port == 7002)" "7002 0 refused"
 is "JSON" "$(closed 1h --json | python3 -c 'import json, sys; print([json.loads(line)["cr_reason"] for line in sys.stdin])')" \
 	"['fin', 'fin', 'refused']"
 connect 2
 wait_for ended 6
-is "the last ones are kept, and the list says so" "$(values 1h)" \
-	"7001 1 fin;7001 2 fin;7002 0 refused;earlier ones are overwritten: netobsd keeps 3, see --closed-connections"
+is "the last ones are kept, and the list says so" "$(values 1h; cat "$tmp/err")" \
+	"7001 1 fin;7001 2 fin;7002 0 refused
+netobsctl: earlier ones are overwritten: netobsd keeps 3, see --closed-connections"
 is "counters" "$(ctl counters | grep '^closed\.' | tr -s ' ' | paste -s -d ';' -)" \
 	"closed.now 3;closed.overwritten 3"
 is "JSON has lines of connections only" "$(closed 1h --json 2>"$tmp/err" | grep -c -v '^{.*"cr_reason":.*}$')" 0
@@ -78,23 +79,24 @@ refuses() {
 	is "$refuses_name" "$? $(cat "$tmp/out" "$tmp/err")" "1 netobsctl: $refuses_message"
 }
 
-refuses "a time" 'closed: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not "10x"' connections --closed 10x
-refuses "an empty time" 'closed: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not ""' connections --closed=
+refuses "a time" 'connections: --last: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not "10x"' connections --closed 10x
+refuses "an empty time" 'connections: --last: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not ""' connections --closed=
 refuses "an expression" "column 1: no field is called nothing" connections --closed 1m nothing
-refuses "a field" "records have no field nothing; netobsd --list-probes lists them with connrec_t" connections --closed 1m -o nothing
-refuses "intervals" "-i, -c and -P are for open connections: --closed takes -o, --sort, --limit and --json" connections --closed 1m -i 1
-refuses "a wrong order" "records have no field nothing; netobsd --list-probes lists them with connrec_t" connections --closed --sort nothing
-refuses "a wrong limit" 'closed: --limit: expected a number of connections from 1, not "x"' connections --closed --limit x
-refuses "a limit of 0" 'closed: --limit: expected a number of connections from 1, not "0"' connections --closed --limit 0
-refuses "too many to sort" "--sort sorts at most 5000 connections: give a smaller --limit" connections --closed --sort end --limit 5001
-refuses "blanks" "--closed, -o, --sort and --limit take short values without blanks" connections --closed --sort 'end x'
-refuses "another command" "--closed is an option of the command connections only" status --closed 1m
+refuses "a field" "connections have no field nothing; netobsctl(8) and netobsd --list-probes list them" connections --closed 1m -o nothing
+refuses "intervals" "-i and -c are for open connections, not for --closed" connections --closed 1m -i 1
+refuses "a wrong order" "connections have no field nothing; netobsctl(8) and netobsd --list-probes list them" connections --closed --sort nothing
+refuses "a wrong limit" "--limit: expected a number of connections from 1, not: x" connections --closed --limit x
+refuses "a limit of 0" "--limit: expected a number of connections from 1, not: 0" connections --closed --limit 0
+refuses "blanks" "connections have no field end x (did you mean end?); netobsctl(8) and netobsd --list-probes list them" \
+	connections --closed --sort 'end x'
+refuses "a condition" '"where" is not an expression: write reason == "fin"' connections --closed 'where reason == "fin"'
+refuses "another command" "--closed, --limit, -c and -P are options of the command connections only" status --closed 1m
 refuses "a line break" "the expression is too long or contains a line break" connections --closed 1m 'a
 b'
 stop
 
 start
-refuses "a netobsd that keeps none" \
+refuses "a netobsd that keeps no records" \
 	"netobsd keeps no connections that have ended: start it with --closed-connections=NUMBER" connections --closed 1h
 stop
 
@@ -112,7 +114,7 @@ is "and the output of records is complete" "$(grep -c . "$tmp/records")" 41
 start --closed-connections=10 --all-owners --control-mode=0666
 # owned: whether the processes of both ends of the open connection are known; the request looks them up
 owned() {
-	[ "$(ctl connections --json port 7001 | grep -o '"comm":"python3"' | wc -l)" -eq 2 ]
+	[ "$(ctl connections --json server_port == 7001 | grep -o '"cr_\(client\|server\)_comm":"python3"' | wc -l)" -eq 2 ]
 }
 traffic connect open 7001
 wait_for owned

@@ -20,11 +20,11 @@ traffic half second
 
 # connections FIELD,...: of the TCP connections, in the order of their ids
 connections() {
-	ctl connections -o "$1" -P --sort -cid proto tcp
+	ctl connections -o "$1" -P --sort -cid 'protostr == "TCP"'
 }
 # seen: everything above has been observed
 seen() {
-	connections inbytes,outbytes,state | paste -s -d ' ' | grep -qx '10:1000:established 0:[01]:fin-wait-2'
+	connections server_bytes,client_bytes,client_state | paste -s -d ' ' | grep -qx '10:1000:established 0:[01]:fin-wait-2'
 }
 wait_for seen
 first=$(connections cid | sed -n 1p)
@@ -42,25 +42,26 @@ is "a directory for each connection, and four for what they have in common" \
 	"$(find "$root" -mindepth 1 -maxdepth 1 -printf '%f %y\n' | sort)" \
 	"$(printf '%s d\n' "$first" "$second" by-host by-pid by-port by-state | sort)"
 is "the files of a connection" "$(find "$root/$first" -mindepth 1 -printf '%f %m\n' | sort | paste -s -d ' ')" \
-	"bytes 444 capture.pcapng 400 history 400 local 444 owner 400 remote 444 rtt 444 state 444 status 400"
+	"bytes 444 capture.pcapng 400 client 444 history 400 owner 400 rtt 444 server 444 state 444 status 400"
 is "state: of both ends" "$(cat "$root/$first/state")" "established established"
-is "bytes" "$(paste -s -d ' ' "$root/$first/bytes")" "in 10 out 1000"
-is "remote" "$(cat "$root/$first/remote")" "127.0.0.1:7001"
-is "local" "$(cat "$root/$first/local")" "127.0.0.1:$(connections lport | sed -n 1p)"
+is "bytes" "$(paste -s -d ' ' "$root/$first/bytes")" "client 1000 server 10"
+is "server" "$(cat "$root/$first/server")" "127.0.0.1:7001"
+is "client" "$(cat "$root/$first/client")" "127.0.0.1:$(connections client_port | sed -n 1p)"
 is "owner" "$(paste -s -d ' ' "$root/$first/owner")" "pid $traffic comm python3 uid 0"
 # same_rtt: whether it is that of netobsctl; an acknowledgement may come in between
 same_rtt() {
-	[ "$(cat "$root/$first/rtt")" = "$(connections rtt | sed -n 1p)" ]
+	[ "$(cat "$root/$first/rtt")" = "$(connections rtt_us | sed -n 1p)" ]
 }
 check "rtt: as netobsctl has it" wait_for same_rtt
 is "status has them all" "$(cut -d ' ' -f 1 "$root/$first/status" | paste -s -d ' ')" \
-	"cid proto state peerstate laddr lport raddr rport start inbytes outbytes insegs outsegs retranssegs rtt rto mss pid comm uid"
+	"cid protostr local client client_port server server_port client_state server_state start client_bytes server_bytes \
+client_segments server_segments client_resent server_resent rtt_us client_rto server_rto mss pid comm uid"
 # history: the ends and the number of lines differ; the times are those of this run.
 events() {
 	sed 1d "$root/$1/history" | sed 's/^ *[0-9]*[.][0-9]*  //; s/  */ /g; s/ $//' | paste -s -d ';'
 }
 is "history: its title" "$(sed -n '1s/  */ /g; 1p' "$root/$first/history" | sed 's/^ //')" \
-	"SECONDS $(cat "$root/$first/local") $(cat "$root/$first/remote")"
+	"SECONDS $(cat "$root/$first/client") $(cat "$root/$first/server")"
 is "history: states and packets of both ends" "$(events "$second" | tr -s ' ')" "closed -> syn-sent;SYN -->; listen -> syn-received; <-- SYN|ACK, ack 1\
 ;syn-sent -> established;ACK, ack 1 -->; syn-received -> established;established -> fin-wait-1;FIN|ACK 1, ack 1 -->\
 ; established -> close-wait; <-- ACK, ack 2;fin-wait-1 -> fin-wait-2"
@@ -69,14 +70,14 @@ check "history: of the other end" grep -q '^ *[0-9]*[.][0-9]*   *<--  PSH|ACK 1:
 is "grep finds a state" "$(cd "$root" && grep -l fin-wait-2 ./*/state)" "./$second/state"
 is "the size of a file is that of its text" "$(stat -c %s "$root/$first/state")" "$(wc -c <"$root/$first/state")"
 is "the time of a directory is the beginning of the connection" "$(stat -c %Y "$root/$first")" \
-	"$(($(connections tcps_start | sed -n 1p) / 1000000000))"
+	"$(($(ctl connections -o start --json --sort -cid 'protostr == "TCP"' | sed -n '1s/[^0-9]//gp') / 1000000000))"
 
 is "by-port: both ports of both connections" \
 	"$(find "$root/by-port" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort)" \
-	"$( (connections lport && echo 7001) | sort)"
+	"$( (connections client_port && echo 7001) | sort)"
 is "links to the connections with a port" "$(find "$root/by-port/7001" -type l -printf '%f %l\n' | sort)" \
 	"$(printf '%s ../../%s\n' "$first" "$first" "$second" "$second" | sort)"
-is "a link leads to the connection" "$(cat "$root/by-state/fin-wait-2/$second/remote")" "127.0.0.1:7001"
+is "a link leads to the connection" "$(cat "$root/by-state/fin-wait-2/$second/server")" "127.0.0.1:7001"
 is "by-pid" "$(find "$root/by-pid/$traffic/" -type l | wc -l)" 2
 is "by-host" "$(find "$root/by-host" -mindepth 1 -printf '%f\n' | sort | paste -s -d ' ')" \
 	"$(printf '%s\n' 127.0.0.1 "$first" "$second" | sort | paste -s -d ' ')"
@@ -118,7 +119,7 @@ check "nor one with another spelling" missing "0$first"
 check "nor another file of a connection" missing "$first/nothing"
 check "nor a port without connections" missing by-port/9
 check "nor another list" missing by-nothing
-check "nor a connection with a port that it does not have" missing "by-port/$(connections lport | sed -n 1p)/$second"
+check "nor a connection with a port that it does not have" missing "by-port/$(connections client_port | sed -n 1p)/$second"
 check "nor one with a state that it does not have" missing "by-state/fin-wait-2/$first"
 refused() {
 	! "$@" 2>/dev/null
@@ -141,9 +142,9 @@ is "10,000 files are read" "$(cat "$root"/*/state | wc -l)" 10003
 for sizes in 1:1 2:3 3:6 5:11; do
 	traffic udp row 7010 1 "${sizes%:*}"
 	wait_for [ -d "$root/by-port/7010" ]
-	python3 "$top/tests/service/read_until.py" "$root/by-port/7010"/*/bytes "out ${sizes#*:}"
+	python3 "$top/tests/service/read_until.py" "$root/by-port/7010"/*/bytes "client ${sizes#*:}"
 done >"$tmp/row"
-is "files opened in a row: the bytes of a stream that goes on" "$(paste -s -d ' ' "$tmp/row")" "out 1 out 3 out 6 out 11"
+is "files opened in a row: the bytes of a stream that goes on" "$(paste -s -d ' ' "$tmp/row")" "client 1 client 3 client 6 client 11"
 
 # fails NAME ERROR COMMAND...: the command fails with this error
 fails() {
@@ -233,7 +234,7 @@ as_other() {
 "$connfs" -s "$socket" -o allow_other "$root"
 check "a stream of UDP" wait_for [ -d "$root/by-port/7005" ]
 udp=$(ls "$root/by-port/7005")
-for path in "$udp/state" "$udp/bytes" "by-port/7005/$udp/remote"; do
+for path in "$udp/state" "$udp/bytes" "by-port/7005/$udp/server"; do
 	check "allow_other: another user reads $path" as_other cat "$root/$path"
 done
 for path in "$udp/status" "$udp/owner" "$udp/history" "$udp/capture.pcapng" "closed/$server.json"; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests of netobs-connfs, sourced behind running.sh: what it needs, the mount point $root, and many streams.
+# For tests of netobs-connfs, sourced after running.sh: what it needs, the mount point $root, and many streams.
 
 connfs=$build/netobs-connfs root=$tmp/connfs
 [ -x "$connfs" ] || skip_all "netobs-connfs is not built: no libfuse3"

@@ -165,7 +165,7 @@ def stall_http(address, port, count):
 def slow(path):
     with unix(path) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.sendall(b"connections --json\n")
+        connection.sendall(b"connections\n")
         print("ready", flush=True)
         # The disconnection is noticed without reading.
         hung_up = select.poll()
@@ -237,7 +237,7 @@ def lie(path, sites):
         while True:
             connection, _ = listener.accept()
             with connection:
-                reply = pathlib.Path(sites).read_bytes() if connection.recv(4096) == b"sites --json\n" else b""
+                reply = pathlib.Path(sites).read_bytes() if connection.recv(4096) == b"sites\n" else b""
                 try:
                     connection.sendall(b"ok\n" + reply)
                     end_reply(connection)

@@ -185,11 +185,11 @@ lie "a second name that another user may have made" "$tmp/state/shared/copy.so" 
 rm -r "$tmp/state/shared"
 lie "a relative path" state/copy.so 1 f "f cannot be traced: netobsd has logged why"
 lie "a path with .." "$tmp/state/../state/copy.so" 1 f "tracers see f as formula__01: $tmp/state/../state/copy.so: not a path without . and .."
-lie "a name that is none" "$tmp/state/copy.so" 1 ../f "f cannot be traced: no slot is free"
-lie "a slot that is none" "$tmp/state/copy.so" 65 f "f cannot be traced: no slot is free"
-lie "a path with control characters" "$(printf '%s/\033[2J' "$tmp")" 1 f "the names of formulas for tracers: the reply is not text"
+lie "an invalid name" "$tmp/state/copy.so" 1 ../f "f cannot be traced: no slot is free"
+lie "an invalid slot" "$tmp/state/copy.so" 65 f "f cannot be traced: no slot is free"
+lie "a path with control characters" "$(printf '%s/\033[2J' "$tmp")" 1 f "the names of formulas for tracers: the reply is incomplete: a line of it is not JSON"
 head -c 100000 /dev/zero | tr '\0' a >"$tmp/sites"
-refused "a long reply" 2 "netobsctl: the names of formulas for tracers: the reply is too long" "$ctl" -s "$tmp/run/liar" define 'f = tcp-send'
+refused "a long reply" 2 "netobsctl: the names of formulas for tracers: the reply is incomplete: it is too long for netobsd" "$ctl" -s "$tmp/run/liar" define 'f = tcp-send'
 check "nothing was written to any of them" cmp "$tmp/state/user/formulas.so" "$tmp/state/copy.so"
 check "nor to the other file" cmp /etc/hostname "$tmp/state/other"
 tap_done

@@ -30,7 +30,7 @@ def read_until(text):
 read_until(b"q quit")
 if key:
     os.write(terminal, key.encode())
-    read_until(b"Conditions")
+    read_until(b"Expression")
 os.close(terminal)
 try:
     print(child.wait(50), child.stderr.read().strip())

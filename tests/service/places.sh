@@ -142,7 +142,7 @@ is "without a descriptor: the metrics" \
 	"$(inside python3 "$client" statuses 127.0.0.1 9812 "GET /metrics HTTP/1.1")" "HTTP/1.1 503 Service Unavailable"
 empty
 check "with descriptors again" ctl status
-is "none is lost" "$(descriptors)" "$(cat "$tmp/descriptors")"
+is "no descriptor is lost" "$(descriptors)" "$(cat "$tmp/descriptors")"
 crowded
 stop
 

@@ -11,7 +11,7 @@ client=$top/tests/service/control_client.py
 
 # listed PORT: whether the connection is listed
 listed() {
-	[ "$(ctl connections --json state=established port "$1" | wc -l)" -eq 1 ]
+	[ "$(ctl connections --json "client_state == \"established\" && server_port == $1" | wc -l)" -eq 1 ]
 }
 
 # kept: whether the flight memory has frames
@@ -34,7 +34,7 @@ own() {
 	wait_for test -e "$tmp/ready"
 	owner=$(cat "$tmp/ready")
 	wait_for listed "$1"
-	cid=$(ctl connections --json port "$1" | sed 's/.*"near":{"cid":\([0-9]*\).*/\1/')
+	cid=$(ctl connections -P -o cid "server_port == $1")
 	wait_for settled "$cid"
 }
 
@@ -46,7 +46,7 @@ let_go() {
 
 # owners PORT: the words for both ends
 owners() {
-	ctl connections --json port "$1" | grep -o '"owner":"[a-z-]*"' | sed 's/.*:"\(.*\)"/\1/' | tr '\n' ' '
+	ctl connections -P -o client_owner,server_owner "server_port == $1" | tr ':' ' '
 }
 
 # closed CID: whether both ends have closed their sockets
@@ -57,13 +57,13 @@ closed() {
 start --all-owners --control-mode 666
 own 7004
 is "connections: processes, without a tracer" \
-	"$(owners 7004):$(ctl connections port 7004 | awk 'NR == 2 { print $(NF - 1), $NF }')" "process process :$owner/a \"b"
+	"$(owners 7004):$(ctl connections server_port == 7004 | awk 'NR == 2 { print $(NF - 1), $NF }')" "process process:$owner/a \"b"
 is "connection: the process of both local ends, without a tracer" \
 	"$(grep '^  process' "$tmp/connection" | uniq -c | sed 's/^ *//')" "2   process        $owner (a \"b)"
 is "connection: the process as JSON" \
-	"$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq -c | sed 's/^ *//')" \
-	"2 \"pid\":$owner,\"comm\":\"a \\\"b\",\"owner\":\"process\""
-is "connections: the process" "$(ctl connections port 7004 | sed -n '2s/.* \([0-9]*\/\)/\1/p')" "$owner/a \"b"
+	"$(ctl connection "$cid" --json | grep -o '"cr_client_pid":[^,]*\|"cr_server_comm":[^,]*\|"cr_server_owner":[^,]*' | paste -s -d ' ')" \
+	"\"cr_client_pid\":$owner \"cr_server_comm\":\"a \\\"b\" \"cr_server_owner\":\"process\""
+is "connections: the process" "$(ctl connections server_port == 7004 | sed -n '2s/.* \([0-9]*\/\)/\1/p')" "$owner/a \"b"
 is "connection: another user does not see the process" \
 	"$(ctl_as 65533 connection "$cid" | grep -c '^  process  *unknown: the socket belongs to another user$')" 2
 let_go
@@ -73,17 +73,17 @@ start
 own 7005
 is "connection: the process of another user" \
 	"$(ctl connection "$cid" | grep -c '^  process  *unknown: netobsd may not examine .*; --all-owners permits it$')" 2
-is "connection: the process of another user, as JSON" "$(ctl connection "$cid" --json | grep -o '"pid":[^}]*' | uniq)" \
-	'"pid":-1,"comm":"","owner":"hidden"'
-is "connections: processes of other users" "$(ctl connections port 7005 | tail -n 1)" \
-	"processes of other users are hidden: netobsd --all-owners permits them"
-is "as a table of fields" "$(ctl connections -o comm -P port 7005 | sort -u)" -
+is "connection: the process of another user, as JSON" "$(ctl connection "$cid" --json | grep -o '"cr_pid":-1,.*"cr_comm":"","cr_client_owner":"hidden","cr_server_owner":"hidden"' | wc -l)" \
+	1
+is "connections: processes of other users" "$(ctl connections server_port == 7005 2>&1 >"$tmp/out")" \
+	"netobsctl: processes of other users are hidden: netobsd --all-owners permits them"
+is "as a table of fields" "$(ctl connections -o comm -P server_port == 7005 2>"$tmp/out" | sort -u)" -
 let_go
 stop
 start --no-owners
 own 7006
 is "connection: processes are not looked up" "$(ctl connection "$cid" | grep -c '^  process  *unknown: .*--no-owners)$'):$(owners 7006)" \
-	"2:off off "
+	"2:off off"
 let_go
 stop
 start --all-owners --workers 2 --flight-memory 8M
@@ -104,13 +104,13 @@ list() {
 
 # observed: whether all connections are listed; the request looks no process up
 observed() {
-	[ "$(list -o rport,lport -P | wc -l)" -eq 4 ]
+	[ "$(list -o server_port,client_port -P | wc -l)" -eq 4 ]
 }
 
 # looked_up: whether the process of each is known; counts the requests, each of which waits for a second at most
 looked_up() {
 	requests=$((requests + 1))
-	[ "$(list -o pid,comm,uid -P)" = "$(for _ in 1 2 3 4; do echo "$traffic:python3:0"; done)" ]
+	[ "$(list -o pid,comm,client_uid -P)" = "$(for _ in 1 2 3 4; do echo "$traffic:python3:0"; done)" ]
 }
 
 # looked_up_times ENDS: whether no request has looked an end up more than once
@@ -129,16 +129,16 @@ wait_for observed
 is "no process is looked up for other fields" "$(value owner.requests)" 0
 requests=0
 check "the processes are looked up on request" wait_for looked_up
-check "each once" looked_up_times 4
+check "each once" looked_up_times 8
 is "they are in the usual table" "$(list | sed 1d | awk '{ print $NF }' | sort -u)" "$traffic/python3"
 # both_ends: whether JSON has the processes of both ends
 both_ends() {
-	[ "$(list --json proto tcp | grep -o "\"pid\":$traffic,\"comm\":\"python3\"" | wc -l)" -eq 6 ]
+	[ "$(list --json 'protostr == "TCP"' | grep -o "\"cr_\(client\|server\)_pid\":$traffic," | wc -l)" -eq 6 ]
 }
 check "JSON: of both ends" wait_for both_ends
-check "nor more than once" looked_up_times 7
-is "JSON of fields: the process" "$(list --json -o rtt,comm proto udp)" '{"rtt":null,"comm":"python3"}'
-is "an expression about a process" "$(list -o cid -P where client_pid == "$traffic")" "$(list -o cid -P)"
+check "nor more than once" looked_up_times 8
+is "JSON of fields: the process" "$(list --json -o rtt_us,comm 'protostr == "UDP"')" '{"cr_rtt_us":0,"cr_comm":"python3"}'
+is "an expression about a process" "$(list -o cid -P client_pid == "$traffic")" "$(list -o cid -P)"
 
 # A process chooses its name: control characters and markup reach no terminal.
 mkfifo "$tmp/name"
@@ -146,10 +146,10 @@ ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7009 <"$tmp/
 hostile=$!
 exec 5>"$tmp/name"
 hostile_seen() {
-	[ "$(list -o comm -P port 7009)" = '\\x1b[31m<b>\\x07\\x09\:' ]
+	[ "$(list -o comm -P "server_port == 7009")" = '\\x1b[31m<b>\\x07\\x09\:' ]
 }
 check "control characters of a name are escaped" wait_for hostile_seen
-is "in the usual table, too" "$(list port 7009 | sed -n '2s|.*/||p')" '\x1b[31m<b>\x07\x09:'
+is "in the usual table, too" "$(list server_port == 7009 | sed -n '2s|.*/||p')" '\x1b[31m<b>\x07\x09:'
 exec 5>&-
 wait "$hostile"
 
@@ -163,12 +163,13 @@ exec 5>"$tmp/name"
 json_name='"\u00ff\"\\\u001b'$(printf '\303\274')'\u202e"'
 text_name='\xff"\\\x1b\xc3\xbc\xe2\x80\xae'
 named() {
-	[ "$(list -o comm --json port 7010)" = "{\"comm\":$json_name}" ]
+	[ "$(list -o comm --json server_port == 7010)" = "{\"cr_comm\":$json_name}" ]
 }
 check "a name in JSON of fields" wait_for named
-is "in JSON" "$(list --json port 7010 | grep -o '"comm":"\([^"\]\|\\.\)*"' | grep -vx '"comm":""')" "\"comm\":$json_name"
-is "in the usual table of names" "$(list port 7010 | sed -n '2s|^[^/]*/||p')" "$text_name"
-is "in a table of fields" "$(list -o comm port 7010 | sed 1d)" "$text_name"
+is "in JSON" "$(list --json server_port == 7010 | grep -o '"cr_client_comm":"\([^"\]\|\\.\)*"')" "\"cr_client_comm\":$json_name"
+# JSON has U+00FF for the byte that is not UTF-8, and the tables are made of JSON.
+is "in the usual table of names" "$(list server_port == 7010 | sed -n '2s|^[^/]*/||p')" "\\xc3\\xbf${text_name#????}"
+is "in a table of fields" "$(list -o comm server_port == 7010 | sed 1d)" "\\xc3\\xbf${text_name#????}"
 # streamed FILE: whether a datagram of this process is in the stream; sends another one
 streamed() {
 	echo >&5
@@ -188,19 +189,19 @@ for connection in first second third; do
 	traffic send "$connection" 100
 done
 sending() {
-	[ "$(list -o rport -P proto tcp where client_comm == '"python3"' | sort -u)" = 7001 ]
+	[ "$(list -o server_port -P 'protostr == "TCP" && client_comm == "python3"' | sort -u)" = 7001 ]
 }
 check "an expression about a process that is not known yet" wait_for sending
-is "rates have the process from the first table on" "$(list -o comm -P -i 0.1 -c 1 proto tcp | sort -u)" python3
+is "rates have the process from the first table on" "$(list -o comm -P -i 0.1 -c 1 'protostr == "TCP"' | sort -u)" python3
 traffic brief 7012
 brief_listed() {
-	[ "$(list -o rport -P port 7012)" = 7012 ]
+	[ "$(list -o server_port -P server_port == 7012)" = 7012 ]
 }
 wait_for brief_listed
-is "a socket that is closed has no process" "$(list -o pid -P port 7012)" -
+is "a socket that is closed has no process" "$(list -o pid -P server_port == 7012)" -1
 end_traffic
 both_closed() {
-	[ "$(list -o state -P proto tcp | grep -c established)" -eq 0 ]
+	[ "$(list -o client_state -P 'protostr == "TCP"' | grep -c established)" -eq 0 ]
 }
 wait_for both_closed
 # A reply waits for lookups only, which are counted when they begin.

@@ -13,7 +13,7 @@ conf=$tmp/run/netobs.conf metrics=$tmp/run/metrics formulas=$tmp/run/formulas.so
 
 # open FIELD,...: of the connection that stays open, with colons between them
 open() {
-	ctl connections -P -o "$1" proto tcp state established
+	ctl connections -P -o "$1" 'client_state == "established"'
 }
 
 # get PATH: what netobsd serves at the metrics address
@@ -29,7 +29,7 @@ matched() {
 
 # observed: whether all segments were observed, up to those of the connections that have ended, and the process is known
 observed() {
-	[ "$(open outbytes,inbytes,pid)" = "3000:70:$traffic" ] &&
+	[ "$(open client_bytes,server_bytes,pid)" = "3000:70:$traffic" ] &&
 		[ "$(ctl connections --closed --json | wc -l)" -eq 2 ]
 }
 
@@ -37,7 +37,7 @@ observed() {
 counts_segments() {
 	{
 		ctl connections --closed --json -o client_segments,server_segments | tr -cs '0-9\n' ' '
-		open insegs,outsegs | tr ':' ' '
+		open client_segments,server_segments | tr ':' ' '
 	} >"$tmp/segments"
 	reached tcp-segments "$(awk '{ sum += $1 + $2 } END { printf "%.0f\n", sum }' "$tmp/segments")"
 }
@@ -83,7 +83,7 @@ is "status: its version and process" "$(sed -n '1s/, up .*//p' "$tmp/status")" \
 	"netobsd $("$netobsd" --version | sed -n '1s/^netobsd \([0-9.]*\).*/\1/p'), pid $pid"
 check "status: how to attach" grep -q "usdt:/proc/$pid/exe:netobs:tcp__state__change" "$tmp/status"
 is "connections: the open one, with its bytes, its states and its process" \
-	"$(open lport,rport,outbytes,inbytes,peerstate,pid,comm)" "$port:7001:3000:70:established:$traffic:python3"
+	"$(open client_port,server_port,client_bytes,server_bytes,server_state,pid,comm)" "$port:7001:3000:70:established:$traffic:python3"
 cid=$(open cid)
 is "connections: it in detail" "$(ctl connection "$cid" | grep -c "^  connection id  $cid, local, client")" 1
 is "connections: those that have ended, and why" \
@@ -158,7 +158,7 @@ else
 	at_end "umount '$files' 2>/dev/null"
 	check "netobs-connfs mounts the connections" "$connfs" -s "$socket" "$files"
 	is "netobs-connfs: the states of both ends" "$(cat "$files/$cid/state")" "established established"
-	is "netobs-connfs: its remote end, by its port" "$(cat "$files/by-port/7001/$cid/remote")" 127.0.0.1:7001
+	is "netobs-connfs: its server, by its port" "$(cat "$files/by-port/7001/$cid/server")" 127.0.0.1:7001
 	cp "$files/$cid/capture.pcapng" "$tmp/copy.pcapng"
 	check "netobs-connfs: its packets" cmp "$tmp/open.pcapng" "$tmp/copy.pcapng"
 	check "netobs-connfs: umount ends it" umount "$files"
@@ -197,7 +197,7 @@ is "metrics: connections that were refused" \
 	"$(sed -n 's/^netobs_connections_ended_total{proto="tcp",reason="refused"} //p' "$tmp/page")" 7
 is "metrics: a formula" "$(sed -n 's/^netobs_formula_total{name="other"} //p' "$tmp/page")" 3
 is "the page for a browser" "$(get / | grep -cE '^<!DOCTYPE html>|^</html>$')" 2
-is "and its connections" "$(get /connections | grep -c "\"port\":$port,")" 1
+is "and its connections" "$(get /connections | grep -c "\"cr_client_port\":$port,")" 1
 TERM=xterm RAW=$tmp/raw "$top/tests/service/terminal.py" -q 127.0.0.1:7001 "$ctl" -s "$socket" top >"$tmp/screen"
 is "top: q ends it" $? 0
 check "top: it shows the connection" grep -q '127.0.0.1:7001' "$tmp/raw"

@@ -24,17 +24,17 @@ traffic udp stream 7002 1 77
 
 # listed COUNT: whether so many TCP connections are listed
 listed() {
-	[ "$(list -o rport -P proto tcp | wc -l)" -eq "$1" ]
+	[ "$(list -o server_port -P 'protostr == "TCP"' | wc -l)" -eq "$1" ]
 }
 wait_for listed 3
 
-"$ctl" -s "$socket" connections -o rport,outbytes,inbytes,outsegs,cid -P -i 2 proto tcp >"$tmp/rates" &
+"$ctl" -s "$socket" connections -o server_port,client_bytes,server_bytes,client_segments,cid -P -i 2 'protostr == "TCP"' >"$tmp/rates" &
 printing=$!
 wait_for has_lines "$tmp/rates" 3
 for _ in 1 2 3 4 5; do
 	traffic send 200 10000
 done
-# over: whether all of it is in the rates: a table shows some, and the last three lines show none
+# over: whether all of it is in the rates: a table shows some, and the last three lines show no rates
 over() {
 	# shellcheck disable=SC2016
 	awk -F : 'NR > 3 && $2 > 0 { last = NR } END { exit !(last > 0 && NR >= last + 3) }' "$tmp/rates"
@@ -52,11 +52,11 @@ check "its segments, with a decimal place" awk -F : '$2 > 0 {
 		wrong += $4 !~ /^[0-9]+[.][0-9]$/ || $2 < 5000 * $4 || $2 > 20000 * $4
 	} END { exit !lines || wrong }' "$tmp/later"
 is "a connection that is idle" "$(awk -F : '$2 == 0 { print $1, $2, $3, $4 }' "$tmp/later" | sort -u)" "7001 0 0 0.0"
-is "connection ids are no rates" "$(cut -d : -f 5 "$tmp/later" | sort -u)" "$(list -o cid -P proto tcp | sort)"
-is "rates: so many tables" "$(list -o cid -P -i 0.1 -c 2 proto tcp | wc -l)" 6
+is "connection ids are not rates" "$(cut -d : -f 5 "$tmp/later" | sort -u)" "$(list -o cid -P 'protostr == "TCP"' | sort)"
+is "rates: so many tables" "$(list -o cid -P -i 0.1 -c 2 'protostr == "TCP"' | wc -l)" 6
 
 # A netobsd that goes away and comes back during intervals.
-"$ctl" -s "$socket" connections -o rport,outbytes -P -i 0.2 -c 2 port 7002 >"$tmp/rates" 2>"$tmp/err.rates" &
+"$ctl" -s "$socket" connections -o server_port,client_bytes -P -i 0.2 -c 2 server_port == 7002 >"$tmp/rates" 2>"$tmp/err.rates" &
 printing=$!
 wait_for test -s "$tmp/rates"
 stop

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads a file again and again, without a pause, until it has this line, for a minute at most; prints its last line.
+"""Reads a file again and again, without a pause, until it has this line, for a minute at most; prints its first line.
 
 usage: read_until.py FILE LINE
 """
@@ -13,4 +13,4 @@ while True:
         lines = file.read().splitlines()
     if sys.argv[2] in lines or time.monotonic() > end:
         break
-print(lines[-1])
+print(lines[0])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2034
 #
-# For tests of a running netobsd, sourced behind tap.sh: netobsd, $pid, observes the loopback interface of a network
+# For tests of a running netobsd, sourced after tap.sh: netobsd, $pid, observes the loopback interface of a network
 # namespace, netobsctl sends its requests to $socket, and traffic.py makes the traffic.  At the end what the test
 # has mounted at $small is unmounted.  $ctl is a copy of
 # netobsctl that every user may run, wherever this tree lies; $interface may be changed.
@@ -38,7 +38,7 @@ ctl_as() {
 }
 
 # start ARGUMENT...: starts netobsd, and returns when it replies: it then observes every frame.  Its buffer has room for
-# all frames of a test, so that none is dropped while netobsd gets no processor.
+# all frames of a test, so that no frame is dropped while netobsd gets no processor.
 start() {
 	ip netns exec "$space" "$netobsd" -i "$interface" --control "$socket" -B 65536 "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!

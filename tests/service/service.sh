@@ -82,7 +82,7 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	skip "files that others can write" "this is not root"
 fi
-# A container of an ordinary user: the host's root is no user of it, and owns the directories above.
+# A container of an ordinary user: the host's root is not one of its users, and owns the directories above.
 if [ "$(id -u)" -eq 0 ]; then ordinary="setpriv --reuid 65533 --regid 65533 --clear-groups"; else ordinary=; fi
 # shellcheck disable=SC2086
 if ! $ordinary unshare -Ur true 2>/dev/null; then

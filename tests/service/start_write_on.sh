@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests of netobsctl write --on, sourced behind tap.sh: a write --on, $write_on, that writes to a directory, and
+# For tests of netobsctl write --on, sourced after tap.sh: a write --on, $write_on, that writes to a directory, and
 # write_on_server.py in place of netobsd.
 
 ctl=$build/netobsctl socket=$tmp/control log=$tmp/log small=$tmp/small

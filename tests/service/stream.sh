@@ -38,7 +38,7 @@ check "a stream that has ended does not enable its probe" wait_for disabled
 
 # A reader that closes standard output ends the stream, without a message and without another firing.
 "$ctl" -s "$socket" stream udp-send 2>"$tmp/closed.err" | true
-is "a closed output is no error" "$(cat "$tmp/closed.err")" ""
+is "a closed output is not an error" "$(cat "$tmp/closed.err")" ""
 wait_for disabled
 
 # A formula that is defined while it is streamed by a wildcard, removed, and defined again.
@@ -91,7 +91,7 @@ for word in 1 1x 0M M -1h 1hh 99999999999G; do
 done
 refused "no directory" "$tmp/none: No such file or directory" stream udp-send --dir "$tmp/none"
 refused "a file as directory" "$tmp/refused: Not a directory" stream udp-send --dir "$tmp/refused"
-refused "options of other commands" '--fields and --rotate are options of the command stream only' status --fields x
+refused "options of other commands" '--fields is an option of the commands connections and stream only' status --fields x
 refused "--dir with another command" '--dir is an option of stream and write --on only' status --dir x
 check "mistakes leave nothing enabled" disabled
 
@@ -99,18 +99,23 @@ finish
 
 # --------------------------------------------------------------------------------------------------- without netobsd
 
-# served TEXT: the messages of netobsctl for a stream of these lines
+# served TEXT [OPTION]: the messages of netobsctl for a stream of these lines
 served() {
 	rm -f "$tmp/run/served"
-	timeout 60 python3 "$client" serve "$tmp/run/served" "$1" "$ctl" -s "$tmp/run/served" stream >/dev/null 2>"$tmp/served.err"
+	served_text=$1
+	shift
+	timeout 60 python3 "$client" serve "$tmp/run/served" "$served_text" "$ctl" -s "$tmp/run/served" stream "$@" >/dev/null 2>"$tmp/served.err"
 	cat "$tmp/served.err"
 }
 
 broken='netobsctl: the stream broke off: netobsd has closed the connection or was killed'
-is "lines for gaps are counted" "$(served 'a\nlost 12\n{"lost":30}\n')" \
+is "lines for gaps are counted" "$(served '{"text":"a"}\n{"lost":12}\n{"lost":30}\n')" \
 	"$(printf '%s\n' 'netobsctl: 42 lines were lost because they were not read in time' "$broken")"
-is "other lines that begin like these are not" \
-	"$(served 'lost 5\tb\nlost 5 b\nlost  \n7\nlost -1\n{"lost":"6"}\n{"lost":6,"b":7}\n')" "$broken"
+is "other lines that look like these are not" \
+	"$(served '{"text":"lost 5"}\n{"text":"","lost":5}\n')$(served '{"lost":-1}\n{"lost":"6"}\n{"lost":6,"b":7}\n{"a":{"lost":5}}\n' --json)" \
+	"$broken$broken"
+is "lines without text are not netobsd's" "$(served '{"text":"a"}\n{"probe":"udp-send"}\n')" \
+	"netobsctl: the stream broke off: the process listening there is not netobsd: its lines are not firings"
 is "the end of the reader of standard output ends a stream without lines, also of a socket" \
 	"$(timeout 60 python3 "$client" leave "$tmp/run/left" "$ctl" -s "$tmp/run/left" stream 2>&1)" 0
 end_traffic

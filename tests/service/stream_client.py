@@ -47,8 +47,8 @@ def stream(path, request):
 
 
 def most(path, count, directory):
-    clients = [stream(path, b"stream --json udp-send --fields=pkt_seq\n") for _ in range(count - 1)]
-    stopped = stream(path, b"stream --json udp-send\n")
+    clients = [stream(path, b"stream --fields=pkt_seq udp-send\n") for _ in range(count - 1)]
+    stopped = stream(path, b"stream udp-send\n")
     files = [open(f"{directory}/{i}", "wb", buffering=0) for i in range(1, count)]
     selector = selectors.DefaultSelector()
     for client, file in zip(clients, files):
@@ -77,7 +77,7 @@ def hold(path, count, ready):
 
 def torn(path, count):
     for _ in range(count):
-        client = stream(path, b"stream --json udp-send\n")
+        client = stream(path, b"stream udp-send\n")
         send()
         client.recv(100)
         client.close()
@@ -129,7 +129,7 @@ def leave(path, command):
     output, reader = socket.socketpair()
     with listen(path) as listener, subprocess.Popen(command, stdout=output) as program:
         output.close()
-        connection = accept(listener, "line\\n")
+        connection = accept(listener, '{"text":"line"}\\n')
         reader.recv(100)
         reader.close()
         print(program.wait())

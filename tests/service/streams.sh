@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests of netobsctl stream, sourced behind running.sh: streams, and datagrams that make udp-send fire.
+# For tests of netobsctl stream, sourced after running.sh: streams, and datagrams that make udp-send fire.
 
 client=$top/tests/service/stream_client.py
 

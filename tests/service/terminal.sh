@@ -67,9 +67,9 @@ progresses pipe "so does a pipe, without a share" ""
 progresses two "so does a replay of several files"
 progresses to-file "a replay that prints to a file shows its progress"
 is "the file has every line" "$(wc -l <"$tmp/printed")" 100
-no_progress printing "a replay that prints to the terminal shows none"
+no_progress printing "a replay that prints to the terminal shows no progress"
 is "the terminal has every line" "$(grep -c ' arp-send ' "$tmp/printing.shown")" 100
-is "standard error that is no terminal gets no progress" "$(sed 's/;.*//' "$tmp/errors.raw" "$tmp/err")" \
+is "standard error that is not a terminal gets no progress" "$(sed 's/;.*//' "$tmp/errors.raw" "$tmp/err")" \
 	"netobsd: observed 100 frames and 0 connections"
 no_progress dumb "a terminal that cannot erase a line gets nothing"
 progresses cut "a damaged file shows its progress"

@@ -32,7 +32,7 @@ shows() {
 	screen | grep -qE -e "$1"
 }
 
-# sees NAME PATTERN: the screen comes to have such a line
+# sees NAME PATTERN: waits until the screen has such a line
 sees() {
 	if wait_for shows "$2"; then
 		ok "$1"
@@ -42,7 +42,7 @@ sees() {
 	fi
 }
 
-# awaits PATTERN: the screen comes to have such a line; another screen is a failed point
+# awaits PATTERN: waits until the screen has such a line; another screen is a failed point
 awaits() {
 	wait_for shows "$1" || {
 		screen >"$tmp/screen"
@@ -64,7 +64,7 @@ done
 run_top="'$ctl' -s '$socket' top -i 0.5"
 
 begin_top "$run_top"
-sees "the connections and their rates" '^4 connections .* out [1-9][0-9.]*K/s +every 0.5 s +by outbytes'
+sees "the connections and their rates" '^4 connections .* out [1-9][0-9.]*K/s +every 0.5 s +by out_bytes'
 sees "state, ends, round trip and process" '^established :[0-9]+ +127[.]0[.]0[.]1:7001 +0 +[1-9.K0-9]+ +[0-9.]+[um]s +0[.]0 python3'
 rates() {
 	screen | sed -n 's/^established .*:7001 *0 *\([^ ]*\) .*/\1/p'
@@ -73,31 +73,31 @@ rates | sed 's/K$/ 1000/' | awk '{ printf "%.0f\n", $1 * ($2 > 0 ? $2 : 1) }' >"
 check "the highest rate comes first" sort -c -n -r "$tmp/rates"
 is "each connection is one line" "$(wc -l <"$tmp/rates")" 4
 keys r
-sees "r: the reverse order" 'by -outbytes'
+sees "r: the reverse order" 'by -out_bytes'
 keys s
-sees "s: the next field" 'by -inbytes'
+sees "s: the next field" 'by -in_bytes'
 keys S r
-sees "S: the one before" 'by outbytes'
-keys / 'port 9' Escape
-sees "/ and Esc: the conditions that there were" '^4 connections .* by outbytes$'
-keys / 'port 70'
-sees "/: a prompt" '^Conditions: port 70$'
+sees "S: the one before" 'by out_bytes'
+keys / 'server_port == 9' Escape
+sees "/ and Esc: the expression that there was" '^4 connections .* by out_bytes$'
+keys / 'server_port == 70'
+sees "/: a prompt" '^Expression: server_port == 70$'
 terminal resize-window -x 15 -y 8
-sees "in a terminal that becomes narrow: the end of the line" '^tions: port 70$'
+sees "in a terminal that becomes narrow: the end of the line" '^_port == 70$'
 keys 02 BSpace 1 Enter
 terminal resize-window -x 80 -y 24
-sees "what was typed before and after that counts" '^4 connections .* by outbytes  port 7001$'
+sees "what was typed before and after that counts" '^4 connections .* by out_bytes  server_port == 7001$'
 keys /
-sees "/: the present conditions" '^Conditions: port 7001$'
+sees "/: the present expression" '^Expression: server_port == 7001$'
 keys C-u 'size 9' Enter
-sees "a wrong condition" '^unknown condition "size"'
-check "the list and its conditions remain" shows '^4 connections .* port 7001$'
-keys / C-u 'client_bytes > 5' Enter
-sees "an expression without where: the cure" '^an expression needs the word "where" in front: where client_bytes > 5'
+sees "a wrong expression" '^column 1: no field is called size'
+check "the list and its expression remain" shows '^4 connections .* server_port == 7001$'
 keys / C-u 'port 9' Enter
-sees "/: other conditions" '^0 connections .* port 9$'
+sees "a condition: the expression for it" '^"port" is not an expression: write server_port == 9 [|]+ client_port == 9'
+keys / C-u 'server_port == 9' Enter
+sees "/: another expression" '^0 connections .* server_port == 9$'
 keys / C-u Enter
-sees "none: every connection" '^4 connections '
+sees "no condition: every connection" '^4 connections '
 
 keys Down Enter
 sees "Enter: one connection" '^  connection id  [0-9]+, local'
@@ -135,17 +135,17 @@ else
 	tracer_end
 fi
 sees "its details when it has ended" '^  state          (time-wait|closed)'
-keys Escape / 'state established' Enter
+keys Escape / 'client_state == "established"' Enter
 sees "Esc: the list again" '^STATE +LOCAL +REMOTE'
 awaits '^3 connections'
 keys Enter
 awaits '^Packets: w'
-keys / C-u 'port 9' Enter
-sees "conditions that the connection does not match: still its details" '^  connection id  [0-9]+, local'
+keys / C-u 'server_port == 9' Enter
+sees "an expression that is false for the connection: still its details" '^  connection id  [0-9]+, local'
 keys l
 sees "l: no ladder, because its ends are not in the list" '^connection [0-9]+ is not in the list any more'
 keys Escape / C-u Enter
-sees "and the list again" '^[34] connections .* by outbytes$'
+sees "and the list again" '^[34] connections .* by out_bytes$'
 keys h
 sees "h: the keys" '^w +write its packets'
 keys h
@@ -159,7 +159,7 @@ sees "of the details as well" '^127'
 keys End
 sees "they scroll: their end" "'\$"
 keys Home
-sees "and their beginning" '^tcp,'
+sees "and their beginning" '^TCP,'
 keys h
 sees "so does the help" '^Up Down'
 keys End
@@ -179,8 +179,8 @@ mkfifo "$tmp/hold"
 ip netns exec "$space" python3 "$top/tests/service/hostile_name.py" 7009 <"$tmp/hold" &
 hostile=$!
 exec 5>"$tmp/hold"
-keys / 'port 7009' Enter
-sees "control characters and markup of a name are text" '^udp  .* \\x1b\[31m<b$'
+keys / 'server_port == 7009' Enter
+sees "control characters and markup of a name are text" '^UDP  .* \\x1b\[31m<b>'
 keys Enter
 sees "in the details, too" '^  process +[0-9]+ \(\\x1b\[31m<b>\\x07\\x09:\)$'
 keys Escape / C-u Enter
@@ -211,13 +211,14 @@ mistake() {
 	check "$mistake_name: message" grep -qE "^netobsctl: $mistake_pattern" "$tmp/err"
 }
 mistake "no terminal" "top needs a terminal"
-mistake "a field that top does not have" '--sort: top has no field "mss", only cid,' --sort mss
-mistake "a misspelt one" '--sort: top has no field "rtt_us" .did you mean rtt[?]., only cid,' --sort -rtt_us
-mistake "a title" '--sort: top has no field "RTT" .did you mean rtt[?]., only cid,' --sort RTT
-mistake "an expression without where" 'an expression needs the word "where" in front: where client_bytes > 5$' 'client_bytes > 5'
+mistake "a field that connections do not have" 'connections have no field size; netobsctl' --sort size
+mistake "a misspelt one" 'connections have no field rtt .did you mean rtt_us[?].' --sort -rtt
+mistake "a title" 'connections have no field RTT .did you mean rtt_us[?].' --sort RTT
 mistake "a wrong interval" "-i: expected a time from 100ms to 1d: seconds, or with a unit" -i 0
-mistake "an option of connections" "top has no -o, --limit, -c, -P and --json, only --sort and -i" -P
-mistake "a wrong condition from the beginning" "unknown condition" size 3
+mistake "an option of connections" "--closed, --limit, -c and -P are options of the command connections only" -P
+mistake "a wrong expression from the beginning" "column 1: no field is called size" size 3
+mistake "fields" "--fields is an option of the commands connections and stream only" -o cid
+mistake "JSON" "top has no --json" --json
 for type in unknown-terminal dumb; do
 	begin_top "TERM=$type $run_top 2>error"
 	wait_for test -s "$tmp/after"

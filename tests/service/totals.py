@@ -5,7 +5,7 @@
     totals.py summary SUMMARY JSON     counters of --summary, with the records of all connections (connection-end), and
                                        the retransmissions and state changes that --print printed
     totals.py same SUMMARY SUMMARY     totals of two runs with the same frames
-    totals.py kinds SUMMARY...         kinds of totals that none of the summaries has
+    totals.py kinds SUMMARY...         kinds of totals that are in no summary
     totals.py page PAGE JSON           the ends on a page of metrics, with the connections that have ended so far
     totals.py final PAGE SUMMARY       what only packets count on that page, with the summary at the end of the run
     totals.py consistent PAGE          the histograms of a page in themselves

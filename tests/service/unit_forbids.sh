@@ -137,7 +137,7 @@ refused "the control socket below /home" "cannot create the control socket /home
 	-i lo --control /home/a/control
 refused "a capture below /home" "cannot read /home/a/file.pcap: $no_home" -r /home/a/file.pcap
 refused "a configuration below /home" "cannot read /home/a/netobs.conf: $no_home" -c /home/a/netobs.conf
-refused "an output that is no file of the unit" "cannot write records to /none/records: No such file or directory" \
+refused "an output that is not a file of the unit" "cannot write records to /none/records: No such file or directory" \
 	-i lo --records=/none/records
 (in_unit write "$tmp/netobsctl" -s "$tmp/run/control" write --on tcp-send --dir "$tmp/fixed") 2>"$tmp/err"
 is "write --on where its unit may not write" "$? $(cat "$tmp/err")" "3 netobsctl: $tmp/fixed: $read_only"

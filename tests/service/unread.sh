@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests of output that is not read, sourced behind running.sh: netobsd writes to $tmp/out and $tmp/err, which are
+# For tests of output that is not read, sourced after running.sh: netobsd writes to $tmp/out and $tmp/err, which are
 # named pipes; $file is a capture whose printed firings they do not hold.
 
 netobsd=$(private_netobsd) || exit 99

@@ -30,7 +30,7 @@ ended() {
 
 # held SOURCE: whether a connection from this port is established; sets $cid
 held() {
-	cid=$(ctl connections -o cid -P port "$1" state=established)
+	cid=$(ctl connections -o cid -P "server_port == $1 && client_state == \"established\"")
 	[ -n "$cid" ]
 }
 
@@ -84,7 +84,7 @@ wait_for test -e "$tmp/ready"
 both=$(cat "$tmp/ready")
 wait_for held 41500
 check "each frame has the process id of its sender" wait_for have_processes
-is "a capture of all connections has none" \
+is "a capture of all connections has no processes" \
 	"$(ctl write -w "$tmp/held.pcapng" 2>/dev/null; python3 "$client" processes "$tmp/held.pcapng" 7050)" "7050:none 41500:none"
 exec 5>&-
 wait "$holder"
@@ -180,7 +180,7 @@ for delay in 0 0.01 0.03; do
 	fi
 	rm -f "$tmp/files/killed"
 done
-is "a killed netobsd leaves a complete file or none" "$broken:$(ls -A "$tmp/files")" 0:
+is "a killed netobsd leaves a complete file or no file" "$broken:$(ls -A "$tmp/files")" 0:
 
 # ------------------------------------------------------------------------------------- several workers, permissions
 

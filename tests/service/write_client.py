@@ -111,7 +111,7 @@ def wait_for(path, port):
     for _ in range(600):
         with socket.socket(socket.AF_UNIX) as control:
             control.connect(path)
-            control.sendall(b"connections --json port %d state time-wait\n" % port)
+            control.sendall(b"connections server_port == %d && client_state == \"time-wait\"\n" % port)
             if b"{" in control.makefile("rb").read():
                 return
         time.sleep(0.1)  # no event: the interval between two tries

@@ -18,7 +18,7 @@ is "a file for each connection, named by time, name and connection id" "$(files)
 20251122T194000.123456789Z-tcp-connect-refused-41.pcapng"
 is "its content is that of its connection" "$(sort -u "$tmp/files/"*-41.pcapng | tr '\n' ' ' | cut -c 1-7)" "cid 41 "
 is "it is complete" "$(stat -c %s "$tmp/files/"*-41.pcapng)" 1000
-is "the feed has the names and three fields" "$(grep '^stream' "$log")" "stream tcp-connect-refused,slow --fields=probe,cid,ts --json"
+is "the feed has the names and three fields" "$(grep '^stream' "$log")" "stream --fields=probe,cid,ts tcp-connect-refused,slow"
 is "the request of a capture" "$(grep '^write.*=7 ' "$log")" "write --cid=7 --format=pcapng"
 send 'raw {"probe":"tcp-connect-refused","cid":null,"ts":null}\n' 'raw {"lost":12}\n' 'raw {"probe":"slo' \
 	'raw w","cid":9,"ts":5}\n'
@@ -251,7 +251,7 @@ refused_status=1
 refused "options of write elsewhere" "-w, --cid, --last, --format, --on and --max-size are options of the command write only" \
 	"$ctl" -s "$socket" status --on slow
 refused "the word of before" "unknown command record: use write --on" "$ctl" -s "$socket" record --on slow -d "$tmp/files"
-refused "options of stream here" "--fields and --rotate are options of the command stream only" \
+refused "options of stream here" "--fields is an option of the commands connections and stream only" \
 	"$ctl" -s "$socket" write --on slow --dir "$tmp/files" --fields cid
 
 tap_done

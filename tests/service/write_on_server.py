@@ -55,8 +55,9 @@ class Server:
                 self.feed, self.waited = client, False
                 self.changed.notify_all()
             return
-        if request.startswith(b"status "):
+        if request.startswith(b"status\n"):
             client.sendall(b'ok\n{"flight_memory":%d,"flight_frames":0}\n' % self.memory)
+            client.recv(1)  # what it sends when it expects the end: unread, it would reset the connection
             client.close()
             return
         try:

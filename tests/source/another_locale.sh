@@ -7,7 +7,7 @@ first_in_order() {
 }
 
 # another_locale: sets LC_ALL, and LOCPATH if needed, to a locale with another order of names than the locale C of tests;
-# makes it if this machine has none.  Fails if it cannot, without the package locales.
+# makes it if this machine lacks it.  Fails if it cannot, without the package locales.
 another_locale() {
 	LC_ALL=$(locale -a | grep -iE '^(de|fr|es|it|tr|sv|cs|pl|ru)_.*utf-?8$' | head -n 1)
 	if [ -z "$LC_ALL" ]; then

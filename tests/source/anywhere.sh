@@ -71,7 +71,7 @@ count() {
 	cd "$root/$2/netobs/build" && "$top/tests/lib/results" count "$1.trs"
 }
 
-# ran TEST DIRECTORY: whether it passed with points, none of which was skipped
+# ran TEST DIRECTORY: whether it passed with points, without a skipped one
 ran() {
 	(count "$@") | tee "$tmp/count"
 	grep -qxE '[1-9][0-9]* 0 0' "$tmp/count"

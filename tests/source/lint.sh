@@ -114,7 +114,7 @@ if have dpkg-query python3; then
 		"$(tree=$PWD && cd "$tmp/tree" && python3 "$tree/tests/source/lint_shell.py" commands tests/vm/guest/*.sh | cut -d ' ' -f 1-2)" \
 		"tests/vm/guest/two.sh:2: python3"
 	printf '%s\n' 'nosuchpackage: nosuchcommand' 'dpkg: dpkg sed' >"$tmp/packages.bad"
-	is "a command listed behind the wrong package is found" "$(machine packages "$tmp/packages.bad" |
+	is "a command listed after the wrong package is found" "$(machine packages "$tmp/packages.bad" |
 		sed 's/.*packages\.bad:\([0-9]*\):.*/\1/' | tr '\n' ' ')" "2 "
 	nothing "the packages of check-vm have their commands" machine packages tests/vm/guests tests/vm/host-packages
 else
@@ -147,7 +147,7 @@ unsafe_calls() {
 
 impure_calls() {
 	in_sources '\b([mc]alloc|realloc|free|f?printf|time|gettimeofday|clock_gettime)[[:space:]]*\(' engine dissect flow apps |
-		grep -vE '^(flow/[a-z_/]*(flow|table|slab|store|pool)[a-z_]*|flow/reassembly/reassembly|flow/stream/stream)\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
+		grep -vE '^(flow/[a-z_/]*(flow|table|slab|store|pool|protocols)[a-z_]*|flow/reassembly/reassembly|flow/stream/stream)\.c:[0-9]+:.*\b([mc]alloc|free)[[:space:]]*\('
 }
 
 packet_reads() {
@@ -176,6 +176,28 @@ unit_parsers() {
 	# shellcheck disable=SC2086
 	in_sources "[{](\"(ns|us|ms|s|m|min|h|d|[kKMGT]|[kMGT]B|[KMGT]iB)\"|'[smhdkKMGT]'), *([0-9]|[A-Z]+_)" $folders |
 		grep -v '^base/units\.c:'
+}
+
+# foreign_words [FILE...]: lines of all texts, or of these files, with words that GLOSSARY.md replaces: dear, behind, and
+# "is no X".  What is removed first are the right uses.
+foreign_words() {
+	# shellcheck disable=SC2046,SC2086
+	[ $# -gt 0 ] || set -- $(find $folders conf man scripts tests bench bootstrap configure.ac README.md CONTRIBUTING.md SECURITY.md \
+		NEWS -type f ! -path 'tests/captures/*' ! -path 'tests/truth/*' ! -path tests/source/lint.sh \
+		! -name '*.pyc')
+	LC_ALL=C awk '
+		!/[Bb]ehind|[Dd]ear|(is|are|was|were) no / { next }
+		{
+			line = tolower($0)
+			gsub(/(left|leaves?|stays?|fall|falls|fell|falling|lags?) ([a-z]+ )?([a-z]+ )?behind/, "", line)
+			gsub(/behind (the traffic|(a|the|its|one|several) (nat|firewall|proxy|router|bridge|load balancer))/, "", line)
+			gsub(/in front of and behind/, "", line)
+			gsub(/there (is|are|was|were) (still )?no /, "", line)
+			gsub(/(is|are|was|were) no (longer|more than|later than|other than)/, "", line)
+		}
+		line ~ /(^|[^a-z])(behind|dear|dearer|dearest|dearly)([^a-z]|$)/ || line ~ /[^ #*\/] (is|are|was|were) no [a-z]/ {
+			print FILENAME ":" FNR ": " $0
+		}' "$@"
 }
 
 unlicensed() {
@@ -221,6 +243,10 @@ nothing "no conditional compilation in dissect and flow" conditionals
 nothing "only base/loop.c uses libevent" libevent_users
 nothing "only base/json.c writes JSON" json_writers
 nothing "only base/units.c knows units of times and sizes" unit_parsers
+printf '%s\n' 'a segment behind the gap' 'a dear frame' 'the flow is no stream' 'frames are no packets' \
+	'a client behind a NAT: there is no answer, and it is no longer known' 'what a run left behind' >"$tmp/words"
+is "words that the glossary replaces are found" "$(foreign_words "$tmp/words" | cut -d : -f 2 | tr '\n' ' ')" "1 2 3 4 "
+nothing "no words that the glossary replaces" foreign_words
 nothing "every source file names its licence" unlicensed
 nothing "no TODO, FIXME, XXX or HACK" in_sources '\b(TODO|FIXME|XXX|HACK)\b'
 nothing "lines to 120 columns" long_lines

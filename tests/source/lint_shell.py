@@ -22,12 +22,12 @@ import sys
 DIRECTORIES = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
 BUILTINS = set(". : [ alias bg break cd command continue echo eval exec exit export false fg getopts hash jobs kill "
                "local printf pwd read readonly return set shift test times trap true type ulimit umask unset wait".split())
-# Words behind which another command begins, and words that end one.
+# Words after which another command begins, and words that end one.
 BEFORE = set("if then elif else do while until ! {".split())
 AFTER = set("fi done esac }".split())
 WHENS = ("build", "run", "check", "sanitizers", "all")  # in bootstrap's list: each has the packages of those before
 PROGRAMS = {"netobsd", "netobsctl", "netobs"}  # of the package that the guest installs
-# Commands that run the command behind so many of their arguments.
+# Commands that run the command after so many of their arguments.
 RUNNERS = {"exec": 0, "wait_for": 0, "wait_up_to": 1, "check": 1, "nothing": 1, "timeout": 1, "in_near": 0, "in_far": 0,
            "inside": 0, "as_root": 0}
 
@@ -52,7 +52,7 @@ class Script:
         return taken
 
     def expansion(self):
-        """Skips an expansion behind a dollar sign."""
+        """Skips an expansion after a dollar sign."""
         if self.peek(2) == "((":
             depth = 0
             while True:
@@ -227,16 +227,16 @@ class Script:
             self.wanted.update(words[offset + 1:])
         if name == "awk":
             self.awk_program(words, single_of, offset, line)
-        behind = len(words)  # where another command begins
+        after = len(words)  # where another command begins
         if name in RUNNERS:
-            behind = offset + 1 + RUNNERS[name]
+            after = offset + 1 + RUNNERS[name]
         elif words[offset:offset + 3] == ["ip", "netns", "exec"]:
-            behind = offset + 4
+            after = offset + 4
         elif name == "find" and "-exec" in words:
-            behind = words.index("-exec") + 1
-        if behind < len(words) and not words[behind].startswith("-"):
-            inner = {place - behind: text for place, text in single_of.items() if place >= behind}
-            self.command(words[behind:], inner, line)
+            after = words.index("-exec") + 1
+        if after < len(words) and not words[after].startswith("-"):
+            inner = {place - after: text for place, text in single_of.items() if place >= after}
+            self.command(words[after:], inner, line)
 
     def awk_program(self, words, single_of, offset, line):
         place = offset + 1
@@ -323,14 +323,14 @@ def check_awk(texts):
     for path, text in texts.items():
         for program, line in [(text, 1)] if path.endswith(".awk") else Script(text).awk:
             if program is None:
-                yield path, line, "the program of awk is no single-quoted text, so that it cannot be checked"
+                yield path, line, "the program of awk is not a single-quoted text, so that it cannot be checked"
                 continue
             for complaint in [*awk_complaints(program), *mawk_complaints(with_functions(path, program))]:
                 yield path, line, complaint
 
 
 def with_functions(path, program):
-    """The program behind the file of functions that it needs, which a line of its own names: # Needs FILE."""
+    """The program after the file of functions that it needs, which a line of its own names: # Needs FILE."""
     needed = re.findall(r"^# Needs (\S+\.awk)\.$", program, re.M)
     return "".join((pathlib.Path(path).parent / file).read_text() for file in needed) + program
 

@@ -92,8 +92,8 @@ unlisted() {
 	sources | grep -v '^daemon/main\.c$' | comm -23 - "$tmp/listed"
 }
 
-# homeless: tests that are not in one list of their room, and lines of the lists that are no test; the golden cases run
-# in two builds
+# homeless: tests that are not in one list of their room, and lines of the lists that are not tests; the golden cases
+# run in two builds
 homeless() {
 	{
 		test_scripts
@@ -135,7 +135,7 @@ listed_rooms() {
 		inside && $2 ~ /^`/ { gsub(/`/, "", $2); print $2 "\t" $4 }' CONTRIBUTING.md
 }
 
-# table_differences: between that table and rooms.tsv, which may leave out the tab behind a room without uses
+# table_differences: between that table and rooms.tsv, which may leave out the tab after a room without uses
 table_differences() {
 	listed_rooms >"$tmp/listed"
 	grep -v '^#' "$table" | awk -F '\t' '{ print $1 "\t" $2 }' | diff - "$tmp/listed"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Replies of something else than netobsd, or none: netobs-connfs has names for what can have one, and other files are read
-# meanwhile.
+# Replies of another program than netobsd, or no reply: netobs-connfs has names for what can have one, and other files
+# are read meanwhile.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -27,7 +27,13 @@ end_peer() {
 
 # row CID STATE ADDRESS: a line of the reply that netobs-connfs requests
 row() {
-	printf '%s\\ttcp\\t%s\\t-\\t%s\\t1\\t192.0.2.1\\t2\\t0\\t0\\t0\\t0\\t0\\t0\\t0\\t0\\t5\\tsh\\t0\\t1000\\n' "$1" "$2" "$3"
+	printf '{"cr_cid":%s,"cr_protostr":"TCP","cr_local":"client","cr_client":"%s","cr_client_port":1' "$1" "$3"
+	printf ',"cr_server":"192.0.2.1","cr_server_port":2,"cr_client_state":"%s","cr_server_state":"","cr_start":1000' "$2"
+	for number in client_bytes server_bytes client_segments server_segments client_resent server_resent rtt_us client_rto \
+		server_rto mss client_uid server_uid client_pid; do
+		printf ',"cr_%s":0' "$number"
+	done
+	printf ',"cr_pid":5,"cr_comm":"sh"}\\n'
 }
 
 # names DIRECTORY: those of netobs-connfs
@@ -36,14 +42,14 @@ names() {
 	paste -s -d ' ' "$tmp/names"
 }
 
-peer "ok\\n$(row 7 .. 192.0.2.7)$(row 0 zero 0)$(row 7 .. 192.0.2.7)$(row 9x open ../..)$(row ../8 '' 192.0.2.9)"
+peer "ok\\n$(row 7 .. 192.0.2.7)$(row 0 zero 0)$(row 7 .. 192.0.2.7)$(row 9 open ../..)$(row 18014398509481984 '' 192.0.2.9)"
 mkdir "$tmp/connfs"
 "$build/netobs-connfs" -s "$tmp/control" "$tmp/connfs"
 is "connections: only numbers, each once" "$(names .)" "7 9 by-host by-pid by-port by-state"
 is "states: only names of files" "$(names by-state)" open
 is "addresses, too" "$(names by-host)" "192.0.2.1 192.0.2.7"
-check "a number that is no connection" [ ! -e "$tmp/connfs/12345" ]
-is "is requested alone" "$(sed -n '$s/.* //p' "$tmp/requests")" cid=12345
+check "a number that is not that of a connection" [ ! -e "$tmp/connfs/12345" ]
+is "is requested alone" "$(sed -n '$s/.*\(--cid=[0-9]*\) .*/\1/p' "$tmp/requests")" --cid=12345
 is "no history of another program" "$(cat "$tmp/connfs/9/history" 2>&1)" "cat: $tmp/connfs/9/history: Input/output error"
 
 # A request for packets has no reply: other files are read meanwhile.

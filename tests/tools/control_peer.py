@@ -4,7 +4,7 @@
 
 usage: control_peer.py SOCKET REPLY [LOG [WORD [MORE [SECONDS]]]]
 
-Python's escapes are understood in the reply.  LOG gets the requests; one that begins with WORD has no reply.  Behind the
+Python's escapes are understood in the reply.  LOG gets the requests; one that begins with WORD has no reply.  After the
 reply MORE is sent again and again, until the client closes the connection, with pauses of SECONDS.
 """
 import os

@@ -15,9 +15,9 @@ peer() {
 	wait_for test -S "$1"
 }
 
-# requests SOCKET: what netobsctl connections -o cid,state prints, on one line
+# requests SOCKET: what netobsctl connections -o cid,local prints, on one line
 requests() {
-	"$build/netobsctl" -s "$1" connections -o cid,state 2>&1 | paste -s -d ';'
+	"$build/netobsctl" -s "$1" connections -o cid,local 2>&1 | paste -s -d ';'
 }
 
 # answers NAME REPLY OUTPUT: what is printed of a reply
@@ -26,7 +26,7 @@ answers() {
 	is "$1" "$(requests "$tmp/control.$tap_count")" "$3"
 }
 
-# The longest wait, beside all others.
+# The longest wait, in parallel with all others.
 peer "$tmp/silent" '' "$tmp/log" ''
 requests "$tmp/silent" >"$tmp/in.time" &
 silent=$!
@@ -35,14 +35,21 @@ peer "$tmp/drip" 'ok\n' "$tmp/drip.log" - a 0.1
 drip=$!
 peer "$tmp/lines" 'ok\n' "$tmp/lines.log" - "$(printf 'a\nb')
 " 3
-"$build/netobsctl" -s "$tmp/lines" status >"$tmp/lined" 2>&1 &
+"$build/netobsctl" -s "$tmp/lines" status --json >"$tmp/lined" 2>&1 &
 lines=$!
-answers "two connections" 'ok\n1\topen\n2\tclosed\n' "CID STATE;  1 open;  2 closed"
-answers "none" 'ok\n' "CID STATE"
-answers "a line breaks off" 'ok\n1\topen\n2\tclo' "netobsctl: the reply is incomplete: Protocol error"
-answers "a value is missing" 'ok\n1\topen\n2\n' "netobsctl: the reply is incomplete: Protocol error"
-answers "a value too many" 'ok\n1\topen\t5\n' "netobsctl: the reply is incomplete: Protocol error"
-answers "control characters" 'ok\n1\t\x1b[31m\n' "netobsctl: the reply is incomplete: Protocol error"
+# row CID LOCAL [MEMBERS]: a connection
+row() {
+	printf '{"cr_cid":%s,"cr_local":%s,"cr_end":1,"cr_uid":"00"%s}\\n' "$1" "$2" "${3-}"
+}
+broken="netobsctl: the reply is incomplete: a line of it"
+answers "two connections" "ok\n$(row 1 '"both"')$(row 2 '""')" "cid local;  1 both;  2 -"
+answers "none" 'ok\n' "cid local"
+answers "a line breaks off" "ok\n$(row 1 '"both"'){\"cr_cid\":2,\"cr_" "netobsctl: the reply is incomplete: it ends within a line"
+answers "a value is missing" 'ok\n{"cr_cid":1,"cr_end":1,"cr_uid":"00"}\n' "$broken has no \"cr_local\" of the right type"
+answers "a value of another type" "ok\n$(row '"1"' '"both"')" "$broken has no \"cr_cid\" of the right type"
+answers "no object" 'ok\n[1]\n' "$broken is not JSON"
+answers "a note" "ok\n$(row 1 '"both"'){\"note\":\"a\\\\u001b[31m\"}\\n" 'netobsctl: a\x1b[31m;cid local;  1 both'
+answers "control characters" "ok\n$(row 1 '"\\u001b[31m"')" 'cid local;  1 \x1b[31m'
 answers "no reply" '' "netobsctl: no reply from netobsd"
 answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
 answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'
@@ -57,24 +64,25 @@ says() {
 	is "$says_name" "$("$build/netobsctl" -s "$tmp/says.$tap_count" "$@" 2>&1 | paste -s -d ';')" "$says_output"
 }
 
-values() {
-	says "$1" "ok\\n1\\t$2\\n" "{\"cid\":1,\"inbytes\":$3}" connections -o cid,inbytes --json
+# value NAME MEMBER FIELD OUTPUT: what is printed of a member, a line that has no end but its beginning
+value() {
+	says "$1" "ok\\n{\"cr_end\":1,\"cr_uid\":\"00\",$2}\\n" "$4" connections -o "$3"
 }
-for value in 1-2-3 00012 1. -; do
-	values "JSON: $value is no number" "$value" "$(if [ "$value" = - ]; then echo null; else echo "\"$value\""; fi)"
+for value in 1-2-3 1e400 '"1"' 0.5 null; do
+	value "$value is not a whole number" "\"cr_cid\":$value" cid "$(case $value in
+		1-2-3 | 1e400) echo "$broken is not JSON" ;;
+		*) echo "$broken has no \"cr_cid\" of the right type" ;;
+		esac)"
 done
-for value in 0 -1 0.5 -10.25; do
-	values "JSON: $value is a number" "$value" "$value"
-done
-says "JSON: a process named -" 'ok\n-\t1\n\\x2d\t2\n' '{"comm":null,"cid":1};{"comm":"-","cid":2}' connections -o comm,cid --json
-says "blanks of a name are no columns, except in the last" 'ok\na 1 tcp\t2\tb c\n' \
-	'COMM          CID STATE;a\x201\x20tcp   2 b c' connections -o comm,cid,state
-says "a value that is too long" "ok\\n$(head -c 1024 /dev/zero | tr '\0' a)\\t2\\n" \
-	"netobsctl: the reply is incomplete: Protocol error" connections -o comm,cid
-says "a long value does not widen the other rows" "ok\\n$(head -c 1000 /dev/zero | tr '\0' a)\\t2\\nb\\t3\\n" \
-	"$(printf '%-64s CID;%s   2;%-64s   3' COMM "$(head -c 1000 /dev/zero | tr '\0' a)" b)" connections -o comm,cid
+value "a number below 0" '"cr_pid":-1' pid "pid; -1"
+value "a process named -" '"cr_comm":"-"' comm 'comm;\x2d'
+value "no process" '"cr_comm":""' comm "comm;-"
+value "a member that is not asked for" '"cr_comm":"a","cr_pid":"x"' comm "comm;a"
+value "a value that is too long" "\"cr_comm\":\"0123456789abcdef\"" comm "$broken has no \"cr_comm\" of the right type"
+value "blanks of a name do not separate columns, except in the last" '"cr_comm":"a 1 tcp","cr_name":"b c"' comm,name 'comm          name;a\x201\x20tcp b c'
+value "a number that is too large" '"cr_cid":99999999999999999999999999' cid "$broken is not JSON"
 
-# counts NAME LINE: a capture of 8 bytes, and this line behind it, is no capture
+# counts NAME LINE: a capture of 8 bytes, and this line after it, is not a capture
 counts() {
 	says "$1" "ok\\n\\x00\\x00\\x00\\x08abcdefgh\\x00\\x00\\x00\\x00$2\\n" \
 		"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
@@ -83,7 +91,7 @@ counts() {
 counts "counts that no number holds" '{"frames":99999999999999999999999,"bytes":8,"lost":0,"cut":true}'
 counts "a count below 0" '{"frames":0,"bytes":8,"lost":-1,"cut":true}'
 counts "another word than true and false" '{"frames":0,"bytes":8,"lost":0,"cut":maybe}'
-counts "text behind the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
+counts "text after the counts" '{"frames":0,"bytes":8,"lost":0,"cut":true}}'
 counts "more frames than the bytes hold" '{"frames":1,"bytes":8,"lost":0,"cut":true}'
 says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost":0,"cut":false}\n' \
 	"netobsctl: the end of the reply does not match the capture" write -w "$tmp/counted"
@@ -92,30 +100,47 @@ says "a capture without a byte" 'ok\n\x00\x00\x00\x00{"frames":0,"bytes":0,"lost
 hostile='\r\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae\x00'
 before_nul='\x0d\x1b[31m\x7f\x9b\xc2\x9b\xe2\x80\xae'
 escaped=$before_nul'\x00'
-for command in status connections "connection 1" probes interfaces counters reload debug "debug all" formulas "formulas f" \
-	"define f=tcp-send" "undefine f" sites "connections --closed"; do
+for command in "connections --json" "define f=tcp-send" "connections --closed --json" "status --json" "formulas --json"; do
 	case $command in
-	define* | undefine* | reload) want='.*the names of formulas for tracers: the reply is not text\|.*f cannot be traced.*' ;;
+	define*) want='.*f cannot be traced.*\|.*a line of it is not JSON' ;;
 	*) want= ;;
 	esac
 	peer "$tmp/terminal.$tap_count" "ok\\n$hostile\\n"
 	# shellcheck disable=SC2086 # words
 	"$build/netobsctl" -s "$tmp/terminal.$tap_count" $command >"$tmp/printed" 2>&1
-	is "$command: control characters of a reply" "$(grep -vx -e "netobsctl: $want" "$tmp/printed")" "$escaped"
+	is "$command: control characters of a reply" "$(grep -vx -e "netobsctl: $want" "$tmp/printed")" \
+		"$(case $command in define*) ;; *) echo "$escaped" ;; esac)"
 done
+for command in connections "connections --closed" "connections --json --sort cid" status probes interfaces counters reload debug "debug all" formulas "formulas f" "undefine f" sites; do
+	peer "$tmp/terminal.$tap_count" "ok\\n$hostile\\n"
+	# shellcheck disable=SC2086 # words
+	is "$command: a reply that is not JSON" "$("$build/netobsctl" -s "$tmp/terminal.$tap_count" $command 2>&1)" \
+		"netobsctl: the reply is incomplete: a line of it is not JSON"
+done
+json_hostile='\\r\\u001b[31m\\u007f\xc2\x9b\xe2\x80\xae'
+plain='\x0d\x1b[31m\x7f\xc2\x9b\xe2\x80\xae'
+says "control characters in a table" "ok\\n{\"topic\":\"$json_hostile\",\"on\":true,\"messages\":\"$json_hostile\"}\\n" \
+	"TOPIC      STATE MESSAGES;$plain on    $plain" debug
+says "control characters in the name of a counter" "ok\\n{\"a$json_hostile\":1,\"$(head -c 300 /dev/zero | tr '\0' b)\":2}\\n" \
+	"a$plain                       1;$(head -c 300 /dev/zero | tr '\0' b)                    2" counters
+says "a member is missing" 'ok\n{"topic":"live","on":true}\n' \
+	'TOPIC      STATE MESSAGES;live       on    ;netobsctl: the reply is incomplete: a line of it has no "messages" of the right type' debug
+says "a member of another type" 'ok\n{"probe":"tcp-send","enabled":[1],"fired":2}\n' \
+	'PROBE                       ENABLED                FIRED;tcp-send                   ;netobsctl: the reply is incomplete: a line of it has no "enabled" of the right type' probes
 says "JSON remains JSON" "ok\\n{\"a\":\"\\xc3\\xbc$hostile\"}\\n" \
 	"{\"a\":\"$(printf '\303\274')\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --json
 says "a note" 'ok\n{"note":"a\\r\\u001b[31m\\u007f\\u009b"}\n' 'netobsctl: a\x0d\x1b[31m\x7f\xc2\x9b' connections --closed --json
 says "a note that is not JSON" "ok\\n{\"note\":\"a$hostile\"}\\n" \
 	"{\"note\":\"a\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --closed --json
 says "lines of a stream" "ok\\n$hostile\\n{\"$hostile\"}\\n\\n" \
-	"$escaped;{\"\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"};netobsctl: netobsd has ended the stream" stream
+	"$escaped;{\"\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"};netobsctl: netobsd has ended the stream" stream --json
+says "text of a stream" "ok\\n{\"text\":\"$json_hostile\"}\\n\\n" "$plain;netobsctl: netobsd has ended the stream" stream
 says "an error of a capture" 'ok\n\xff\xff\xff\xff\x1b[31m\n' "netobsctl: ?[31m" write -w "$tmp/file"
-says "lost lines that no number holds" 'ok\nlost 99999999999999999999\nlost 18446744073709551615\nlost 7\n\n' \
-	"lost 99999999999999999999;lost 18446744073709551615;lost 7;netobsctl: 18446744073709551615 lines were lost because they were not read in time;netobsctl: netobsd has ended the stream" stream
-says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply is incomplete: it ends within a line" status
+says "lost lines that no number holds" 'ok\n{"lost":99999999999999999999}\n{"lost":9223372036854775807}\n{"lost":9223372036854775807}\n{"lost":7}\n\n' \
+	'{"lost":99999999999999999999};{"lost":9223372036854775807};{"lost":9223372036854775807};{"lost":7};netobsctl: 18446744073709551615 lines were lost because they were not read in time;netobsctl: netobsd has ended the stream' stream --json
+says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply is incomplete: it ends within a line" status --json
+says "a reply of objects ends within a line" 'ok\n{"reloaded":true}\n{"reloaded":' "configuration reloaded;netobsctl: the reply is incomplete: it ends within a line" reload
 says "a first line without end" "$(head -c 5000 /dev/zero | tr '\0' a)" "netobsctl: the process listening there is not netobsd" status
-says "a number that is too large" 'ok\n1\t99999999999999999999999999\n' "CID                      STATE;  1 99999999999999999999999999" connections -o cid,state
 
 # endless NAME OUTPUT COMMAND...: what a command prints of a line that does not end
 endless() {
@@ -131,7 +156,7 @@ endless "an endless line of a stream" \
 
 peer "$tmp/short" 'ok\n' "$tmp/short.log" - "$(yes 1 | head -c 60000)
 "
-is "short lines without end" "$("$build/netobsctl" -s "$tmp/short" status 2>&1 >/dev/null)" \
+is "short lines without end" "$("$build/netobsctl" -s "$tmp/short" status --json 2>&1 >/dev/null)" \
 	"netobsctl: the reply is incomplete: it is too long for netobsd"
 case $("$netobsd" --version) in
 *instrumented*) limit=unlimited ;; # sanitizers reserve terabytes
@@ -139,7 +164,7 @@ case $("$netobsd" --version) in
 esac
 # shellcheck disable=SC3045 # dash has it
 is "rows without end" \
-	"$(ulimit -v "$limit" && "$build/netobsctl" -s "$tmp/short" connections -o cid 2>&1 | cut -c 1-57)" \
+	"$(ulimit -v "$limit" && "$build/netobsctl" -s "$tmp/short" connections -o cid -i 1 2>&1 | cut -c 1-57)" \
 	"netobsctl: the reply is too long: 1 GiB of memory does no"
 endless "a capture without end" "netobsctl: the capture is larger than 1048576 bytes" write --max-size 1M -w "$tmp/without-end"
 check "a capture without end: no file" [ ! -e "$tmp/without-end" ]
@@ -157,7 +182,7 @@ python3 - "$tmp/ends" <<-'PYTHON' &
 	    client.close()
 PYTHON
 wait_for test -S "$tmp/ends"
-for request in 'status' 'connections -o cid'; do
+for request in 'status --json' 'connections -o cid'; do
 	# shellcheck disable=SC2086 # words
 	"$build/netobsctl" -s "$tmp/ends" $request >"$tmp/out" 2>"$tmp/err"
 	is "$request: a reply that is given up" "$? $(grep -c 'reply is incomplete' "$tmp/err")" "1 1"

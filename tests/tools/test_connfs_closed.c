@@ -45,14 +45,16 @@ client_read_lines(int fd, size_t most, size_t line_memory)
 }
 
 bool
-client_read_json(const char *path, const char *request, char *text, size_t size, char *error, size_t error_size)
+client_read_objects(const char *path, const char *request, uint64_t most, client_visitor *visit, void *context,
+		    char *error, size_t size)
 {
 	(void)path;
 	(void)request;
-	(void)text;
-	(void)size;
+	(void)most;
+	(void)visit;
+	(void)context;
 	(void)error;
-	(void)error_size;
+	(void)size;
 	return false;
 }
 

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_tree.h"
 
 static void
@@ -44,27 +43,31 @@ test_values_are_found(void **state)
 	assert_null(connfs_value_text(2, &group));
 }
 
-/* What netobsd sends is no path. */
+/* What netobsd sends is not a path. */
 static void
 test_values_that_are_no_names(void **state)
 {
-	static const char *const wrong[] = {"", ".", "..", "a/b", "/", "-"};
-	const char *values[CONNFS_START + 1] = {[CONNFS_STATE] = "open", [CONNFS_PEERSTATE] = "..."}, *found[2];
-	char name[257] = "";
+	static const char *const wrong[] = {"", ".", "..", "a/b", "/", "open"};
+	union connection_value values[CONNFS_FIELD_COUNT] = {[CONNFS_CLIENT_STATE].text = "open",
+							     [CONNFS_SERVER_STATE].text = "...",
+							     [CONNFS_CLIENT_PORT].number = 0,
+							     [CONNFS_SERVER_PORT].number = 443,
+							     [CONNFS_PID].number = (uint64_t)-1};
+	char found[2][CONNFS_VALUE_SIZE];
 
 	(void)state;
 	assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 2);
 	assert_string_equal(found[1], "...");
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-		values[CONNFS_PEERSTATE] = wrong[i];
+		values[CONNFS_SERVER_STATE].text = wrong[i];
 		assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 1);
 		assert_string_equal(found[0], "open");
 	}
-	memset(name, 'x', 255);
-	values[CONNFS_STATE] = name;
-	assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 1);
-	name[255] = 'x';
-	assert_int_equal(connfs_group_values(CONNFS_BY_STATE, values, found), 0);
+	assert_int_equal(connfs_group_values(CONNFS_BY_PORT, values, found), 2);
+	assert_string_equal(found[1], "443");
+	values[CONNFS_CLIENT_PORT].number = 443;
+	assert_int_equal(connfs_group_values(CONNFS_BY_PORT, values, found), 1);
+	assert_int_equal(connfs_group_values(CONNFS_BY_PID, values, found), 0);
 }
 
 static void
@@ -100,7 +103,7 @@ test_values_of_many_lists(void **state)
 		assert_string_equal(connfs_value_text(number, &group), text);
 		first = list == 0 ? number : first;
 	}
-	/* A number that was dropped is no other value. */
+	/* A number that was dropped does not become another value. */
 	assert_null(connfs_value_text(first, &group));
 }
 

@@ -202,7 +202,7 @@ begin_words(struct fixture *f)
 	mark = f->ladder.used;
 }
 
-/* The words of the line that was added since the last call, "" if none was. */
+/* The words of the line that was added since the last call, "" if no line was. */
 static const char *
 words(struct fixture *f)
 {
@@ -495,7 +495,7 @@ test_other_connection(void **state)
 	assert_int_equal(rows.count, 0);
 }
 
-/* A capture that breaks off gives the rows before, and one that is none nothing. */
+/* A capture that breaks off gives the rows before, and a file that is not a capture gives no rows. */
 static void
 test_damaged(void **state)
 {

@@ -13,7 +13,7 @@
 #include "tools/connections/top_screen.h"
 
 static void
-check_fit(const char *address, const char *port, int width, const char *wanted)
+check_fit(const char *address, unsigned port, int width, const char *wanted)
 {
 	char text[TOP_ENDPOINT_SIZE];
 
@@ -25,13 +25,13 @@ static void
 test_the_port_is_kept(void **state)
 {
 	(void)state;
-	check_fit("192.0.2.1", "443", 21, "192.0.2.1:443");
-	check_fit("fd00::1", "443", 21, "[fd00::1]:443");
-	check_fit("fd00:1234:5678:9abc::1", "443", 28, "[fd00:1234:5678:9abc::1]:443");
-	check_fit("fd00:1234:5678:9abc::1", "443", 27, "[fd00:1234:..8:9abc::1]:443");
-	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", "65535", 21, "[fd00:1..:9abc]:65535");
-	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", "1", 21, "[fd00:123..78:9abc]:1");
-	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", "65535", 6, ":65535");
+	check_fit("192.0.2.1", 443, 21, "192.0.2.1:443");
+	check_fit("fd00::1", 443, 21, "[fd00::1]:443");
+	check_fit("fd00:1234:5678:9abc::1", 443, 28, "[fd00:1234:5678:9abc::1]:443");
+	check_fit("fd00:1234:5678:9abc::1", 443, 27, "[fd00:1234:..8:9abc::1]:443");
+	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", 65535, 21, "[fd00:1..:9abc]:65535");
+	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", 1, 21, "[fd00:123..78:9abc]:1");
+	check_fit("fd00:1234:5678:9abc:def0:1234:5678:9abc", 65535, 6, ":65535");
 }
 
 static void

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154
 #
-# For tests of what netobsd does on a machine with DTrace, sourced behind tap.sh: DTrace's device without DTrace, and tracers that
-# do as DTrace does: a uprobe at a site, without raising its semaphore.
+# For tests of what netobsd does on a machine with DTrace, sourced after tap.sh: DTrace's device without DTrace, and
+# tracers that do as DTrace does: a uprobe at a site, without raising its semaphore.
 
 # device_refused: prints why there can be no device here, or nothing
 device_refused() {

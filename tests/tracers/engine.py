@@ -3,7 +3,7 @@
 """engine.py GIVEN-UP SLOW: writes two captures.
 
 GIVEN-UP: datagrams are dropped before they are complete, and HTTP streams have gaps: a fragment of IPv4 and one of IPv6
-without their others, a gap that its receiver acknowledges, one with more segments behind it than may be queued, and a
+without their others, a gap that its receiver acknowledges, one with more segments after it than may be queued, and a
 datagram a minute later.
 
 SLOW: two HTTP connections, with frames that take the slow path for different reasons.  Datagrams of one stream lie
@@ -47,7 +47,7 @@ def from_server(port, seq, ack, flags, payload=b""):
 
 
 def begin(port):
-    """A handshake, a request, and a segment 50 bytes behind it."""
+    """A handshake, a request, and a segment 50 bytes after it."""
     return [from_client(port, 100, 0, 0x02), from_server(port, 500, 101, 0x12), from_client(port, 101, 501, 0x10),
             from_client(port, 101, 501, 0x18, REQUEST),
             from_client(port, 101 + len(REQUEST) + 50, 501, 0x18, REQUEST)]

@@ -83,7 +83,7 @@ if [ -n "$reason" ]; then
 	done <"$tmp/names"
 	tap_done
 fi
-# end_recipe: what a recipe has started, which is no child of this shell
+# end_recipe: what a recipe has started, which is not a child of this shell
 end_recipe() {
 	cat "$tmp"/*.pid | xargs -r kill -9
 } 2>/dev/null

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154
 #
-# For tests of perf, sourced behind tap.sh: an event of the kernel for a probe, and what perf records of it.
+# For tests of perf, sourced after tap.sh: an event of the kernel for a probe, and what perf records of it.
 
 # perf_refused: prints why perf cannot record here, or nothing
 perf_refused() {
@@ -14,7 +14,7 @@ perf_refused() {
 	fi
 }
 
-# perf_event FILE PROBE: adds an event for all sites of the probe, its name in $event; fails if perf adds none.
+# perf_event FILE PROBE: adds an event for all sites of the probe, its name in $event; fails if perf does not add it.
 # perf keeps its list of probes below the home directory, and the events themselves in the kernel, where another may have this
 # name already: perf prints the one that it gives.  One perf at a time, else two choose the same.
 perf_event() {

@@ -117,7 +117,7 @@ else
 		check "$kind site, live: disabled again" wait_for disabled tcp-receive
 		check "$kind site, live: the other remains" enabled tcp-state-change
 		uprobe_enable "state_$kind" 0
-		check "$kind site, live: none is enabled at the end" wait_for disabled tcp-state-change
+		check "$kind site, live: no probe is enabled at the end" wait_for disabled tcp-state-change
 		kill -INT "$(cat "$tmp/device.pid")"
 		wait $job
 		is "$kind site, live: exit status" $? 0

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "usdt/dof.h"
+#include "usdt/dtprobed.h"
 
 #define DOF_MAX	 65536
 #define COMMON	 "Evolving/Evolving/Common"
@@ -160,7 +160,7 @@ check_dof(const struct dof_provider *provider, const uint32_t stability[5])
 	arguments = section(number(row.at + 8, 4), ARGUMENTS, 1, 1);
 	offsets = section(number(row.at + 12, 4), OFFSETS, 4, 4);
 	enabled = section(number(row.at + 40, 4), ENABLED, 4, 4);
-	assert_true(number(row.at + 40, 4) != 0); /* 0 is: there is none */
+	assert_true(number(row.at + 40, 4) != 0); /* 0 means: there are no arguments */
 	assert_int_equal(enabled.size, 0);
 	assert_string_equal(text(&strings, 0), "");
 	assert_string_equal(text(&strings, number(row.at + 16, 4)), provider->name);
@@ -225,7 +225,7 @@ test_every_field(void **state)
 	check_dof(&provider, all_common);
 }
 
-/* The last of them has no text and no argument behind it. */
+/* The last of them has no text and no argument after it. */
 static void
 test_probes_without_arguments(void **state)
 {

@@ -128,7 +128,7 @@ make_package() {
 	took "package build" "$begin"
 }
 
-# missing_image: the first of $guests without the image that it needs now; fails if there is none
+# missing_image: the first of $guests without the image that it needs now; fails if no image is missing
 missing_image() {
 	for guest in $guests; do
 		[ "$(cat "$cache/image-$guest/key" 2>/dev/null)" = "$(guest_key "$guest")" ] || {

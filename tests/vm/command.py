@@ -62,7 +62,7 @@ class Command:
             yield from (json.loads(line) for line in lines)
 
     def run(self):
-        """Prints the output.  Returns the status, or a text that says why there is none."""
+        """Prints the output.  Returns the status, or a text that says why there is no status."""
         self.send()
         for message in self.lines():
             if message is None and not alive():

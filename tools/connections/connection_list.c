@@ -2,7 +2,6 @@
 #include "tools/connections/connection_list.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,62 +9,93 @@
 
 #include "base/clock.h"
 #include "tools/control_client.h"
+#include "tools/json_reader.h"
 
 /* Longest wait for each part of a reply, seconds. */
 #define LIST_TIMEOUT_S 10
 
-/* Size of the text of a rate. */
-#define RATE_TEXT_SIZE 24u
-
-/* Fields that count, by both names.  Their increase is a rate. */
-static const struct {
-	const char *name, *contract;
-	bool bytes;
-} list_counters[] = {
-    {"inbytes", "tcps_rcv_bytes", true}, {"outbytes", "tcps_snd_bytes", true},	     {"insegs", "tcps_rcv_segs", false},
-    {"outsegs", "tcps_snd_segs", false}, {"retranssegs", "tcps_snd_retrans", false},
-};
-
-#define COUNTER_COUNT (sizeof list_counters / sizeof list_counters[0])
-
 /* ----------------------------------------------------------------------------------------------------- the fields */
 
-/* The column of a field, which is added if it is not there; false if there are too many. */
-static bool
-connection_columns_find(struct connection_columns *columns, const char *name, unsigned *column)
+/* The column of a field, which is added if it is not there. */
+static unsigned
+connection_columns_find(struct connection_columns *columns, const struct field_info *field)
 {
-	for (*column = 0; *column < columns->count; ++*column)
-		if (strcmp(columns->titles[*column], name) == 0)
-			return true;
-	if (columns->count == CONNECTION_COLUMNS_MAX)
+	struct record_fields *fields = &columns->fields;
+	unsigned column = 0;
+
+	while (column < fields->count && fields->fields[column] != field)
+		column++;
+	if (column == fields->count)
+		fields->fields[fields->count++] = field;
+	return column;
+}
+
+bool
+connection_columns_choose(struct connection_columns *columns, const char *list, const char *sort,
+			  char error[RECORD_ERROR_MAX])
+{
+	*columns = (struct connection_columns){.shown = 0};
+	if (!record_fields_parse(list, &columns->fields, error) ||
+	    (sort != NULL && !record_order_parse(sort, &columns->order, error)))
 		return false;
-	columns->titles[columns->count++] = name;
+	columns->shown = columns->fields.count;
+	columns->cid = connection_columns_find(columns, record_fields_find("cid", 3, error));
+	columns->start = connection_columns_find(columns, record_fields_find("start", 5, error));
+	if (columns->order.field != NULL)
+		columns->sort = connection_columns_find(columns, columns->order.field);
 	return true;
 }
 
-bool
-connection_columns_choose(struct connection_columns *columns, char *list, const char *sort)
-{
-	char *title;
+/* ---------------------------------------------------------------------------------------------------------- values */
 
-	*columns = (struct connection_columns){.count = 0};
-	while ((title = strsep(&list, ",")) != NULL) {
-		if (columns->count == CONNECTION_COLUMNS_MAX)
-			return false;
-		columns->titles[columns->count++] = title;
+/* The value of a field in an object; false if it has none of this type. */
+static bool
+connection_value_read(const json_t *object, const struct field_info *field, union connection_value *to)
+{
+	const json_t *member = json_object_get(object, field->name);
+
+	if (field->kind == FIELD_TEXT) {
+		to->text = json_string_value(member);
+		return to->text != NULL && strlen(to->text) < field->size;
 	}
-	columns->shown = columns->count;
-	if (!connection_columns_find(columns, "cid", &columns->cid))
-		return false;
-	columns->start = columns->sort = CONNECTION_COLUMNS_MAX;
-	columns->reversed = sort != NULL && sort[0] == '-';
-	return sort == NULL || connection_columns_find(columns, sort + columns->reversed, &columns->sort);
+	if (field->is_hex) {
+		const char *digits = json_string_value(member);
+
+		to->number = digits != NULL ? strtoull(digits, NULL, 16) : 0;
+		return digits != NULL;
+	}
+	to->number = (uint64_t)json_integer_value(member);
+	return json_is_integer(member);
 }
 
-bool
-connection_columns_add_start(struct connection_columns *columns)
+static void
+connection_value_set(const struct field_info *field, const union connection_value *value, struct connrow *to)
 {
-	return connection_columns_find(columns, "start", &columns->start);
+	if (field->kind == FIELD_TEXT)
+		snprintf((char *)to + field->offset, field->size, "%s", value->text);
+	else
+		record_field_set_number(field, to, value->number);
+}
+
+const char *
+connection_row_read(const json_t *object, const struct record_fields *fields, struct connrow *to)
+{
+	for (unsigned i = 0; i < fields->count; i++) {
+		union connection_value value;
+
+		if (!connection_value_read(object, fields->fields[i], &value))
+			return fields->fields[i]->name;
+		connection_value_set(fields->fields[i], &value, to);
+	}
+	return NULL;
+}
+
+void
+connection_row_restore(const struct connection_row *row, const struct connection_columns *columns, struct connrow *to)
+{
+	memset(to, 0, sizeof *to);
+	for (unsigned i = 0; i < columns->fields.count; i++)
+		connection_value_set(columns->fields.fields[i], &row->values[i], to);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the reply */
@@ -74,15 +104,17 @@ static bool
 connection_list_write_request(const struct connection_columns *columns, const struct connection_request *request,
 			      char line[CLIENT_REQUEST_MAX])
 {
-	size_t used = (size_t)snprintf(line, CLIENT_REQUEST_MAX, "connections --fields=");
+	size_t used = (size_t)snprintf(line, CLIENT_REQUEST_MAX, "connections%s", request->no_wait ? " --no-wait" : "");
 
-	for (unsigned i = 0; i < columns->count && used < CLIENT_REQUEST_MAX; i++)
-		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : "",
-					 columns->titles[i]);
-	if (request->no_wait && used < CLIENT_REQUEST_MAX)
-		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, " --no-wait");
-	for (int i = 0; i < request->count && used < CLIENT_REQUEST_MAX; i++)
-		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, " %s", request->words[i]);
+	if (request->cid != 0)
+		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, " --cid=%llu",
+					 (unsigned long long)request->cid);
+	for (unsigned i = 0; i < columns->fields.count && used < CLIENT_REQUEST_MAX; i++)
+		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, "%s%s", i > 0 ? "," : " --fields=",
+					 record_field_short_name(columns->fields.fields[i]));
+	if (used < CLIENT_REQUEST_MAX)
+		used += (size_t)snprintf(line + used, CLIENT_REQUEST_MAX - used, " %s",
+					 request->expression != NULL ? request->expression : "");
 	if (used + 1 >= CLIENT_REQUEST_MAX || strpbrk(line, "\n\r") != NULL)
 		return false;
 	memcpy(line + used, "\n", 2);
@@ -99,51 +131,68 @@ connection_list_count_lines(const char *text)
 	return lines;
 }
 
-/* Splits a line at its tabs, in place; false unless it has a printable value of a sensible length for each column. */
+/* Makes room for `count` rows and their texts. */
 static bool
-connection_list_split_line(char *line, const char **row, unsigned columns)
-{
-	for (unsigned i = 0; i < columns; i++) {
-		row[i] = strsep(&line, "\t");
-		if (row[i] == NULL || strlen(row[i]) >= CONNECTION_VALUE_SIZE)
-			return false;
-		for (const char *at = row[i]; *at != '\0'; at++)
-			if (*at < ' ' || *at > '~')
-				return false;
-	}
-	return line == NULL;
-}
-
-/* Makes room for `count` rows. */
-static bool
-connection_list_allocate(struct connection_list *list, size_t count, unsigned columns)
+connection_list_allocate(struct connection_list *list, size_t count, unsigned columns, size_t text)
 {
 	list->rows = calloc(count + 1, sizeof *list->rows);
 	list->values = calloc(count * columns + 1, sizeof *list->values);
-	return list->rows != NULL && list->values != NULL;
+	list->text = malloc(text + 1);
+	return list->rows != NULL && list->values != NULL && list->text != NULL;
 }
 
-/* Splits the text into rows, in place. */
+/* Adds the row of an object, or takes its note; texts are stored at `*text`, which moves on.  False if it is
+ * neither. */
 static bool
-connection_list_split(struct connection_list *list, const struct connection_columns *columns, size_t most)
+connection_list_add(struct connection_list *list, const struct connection_columns *columns, const json_t *object,
+		    char **text)
 {
-	size_t lines = connection_list_count_lines(list->text);
-	char *rest = list->text;
+	const char *note = json_object_size(object) == 1 ? json_read_string(object, "note") : NULL;
+	struct connection_row *row = &list->rows[list->count];
 
-	list->cut = most > 0 && lines > most;
-	lines = list->cut ? most : lines;
-	if (!connection_list_allocate(list, lines, columns->count))
+	if (note != NULL) {
+		snprintf(list->note, sizeof list->note, "%s", note);
+		return true;
+	}
+	row->values = list->values + list->count * columns->fields.count;
+	for (unsigned i = 0; i < columns->fields.count; i++) {
+		if (!connection_value_read(object, columns->fields.fields[i], &row->values[i]))
+			return false;
+		if (columns->fields.fields[i]->kind != FIELD_TEXT)
+			continue;
+		memcpy(*text, row->values[i].text, strlen(row->values[i].text) + 1);
+		row->values[i].text = *text;
+		*text += strlen(*text) + 1;
+	}
+	row->cid = row->values[columns->cid].number;
+	list->count++;
+	return true;
+}
+
+/* Parses the lines.  A text of JSON takes more bytes than what it stands for. */
+static bool
+connection_list_parse(struct connection_list *list, const struct connection_columns *columns, const char *lines,
+		      size_t most)
+{
+	size_t count = connection_list_count_lines(lines);
+	char *text;
+
+	list->cut = most > 0 && count > most;
+	count = list->cut ? most : count;
+	if (!connection_list_allocate(list, count, columns->fields.count, strlen(lines)))
 		return false;
-	while (list->count < lines) {
-		struct connection_row *row = &list->rows[list->count];
+	text = list->text;
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strcspn(lines, "\n");
+		json_t *object = json_read_object(lines, length);
+		bool good = object != NULL && connection_list_add(list, columns, object, &text);
 
-		row->values = list->values + list->count * columns->count;
-		if (!connection_list_split_line(strsep(&rest, "\n"), row->values, columns->count)) {
+		json_decref(object);
+		if (!good) {
 			errno = EPROTO;
 			return false;
 		}
-		row->cid = strtoull(row->values[columns->cid], NULL, 10);
-		list->count++;
+		lines += length + 1;
 	}
 	return true;
 }
@@ -158,8 +207,9 @@ bool
 connection_list_receive(struct connection_list *list, const struct connection_columns *columns,
 			const struct connection_request *request, char *error, size_t size)
 {
-	char line[CLIENT_REQUEST_MAX];
+	char line[CLIENT_REQUEST_MAX], *lines;
 	int fd, reason;
+	bool done;
 
 	*list = (struct connection_list){.count = 0};
 	if (!connection_list_write_request(columns, request, line)) {
@@ -171,18 +221,19 @@ connection_list_receive(struct connection_list *list, const struct connection_co
 	if (fd < 0)
 		return false;
 	list->time_ns = connection_list_now();
-	list->text = client_read_lines(fd, request->most, sizeof *list->rows + columns->count * sizeof *list->values);
-	if (list->text != NULL && connection_list_split(list, columns, request->most)) {
-		close(fd);
-		return true;
-	}
+	lines = client_read_lines(fd, request->most,
+				  sizeof *list->rows + columns->fields.count * sizeof *list->values);
+	done = lines != NULL && connection_list_parse(list, columns, lines, request->most);
 	reason = errno;
+	free(lines);
+	close(fd);
+	if (done)
+		return true;
 	if (reason == EMSGSIZE)
 		snprintf(error, size, "the reply is too long: 1 GiB of memory does not hold it; give fewer fields or "
-				      "a condition");
+				      "an expression");
 	else
 		snprintf(error, size, "the reply is incomplete: %s", strerror(reason));
-	close(fd);
 	connection_list_clear(list);
 	errno = reason;
 	return false;
@@ -199,23 +250,6 @@ connection_list_clear(struct connection_list *list)
 
 /* ------------------------------------------------------------------------------------------------------ the order */
 
-bool
-connection_value_is_number(const char *value)
-{
-	static const char digits[] = "0123456789";
-	size_t length;
-
-	value += value[0] == '-';
-	length = strspn(value, digits);
-	if (length == 0 || (value[0] == '0' && length > 1))
-		return false;
-	value += length;
-	if (value[0] != '.')
-		return value[0] == '\0';
-	length = strspn(++value, digits);
-	return length > 0 && value[length] == '\0';
-}
-
 static int
 connection_list_compare_cids(const void *left, const void *right)
 {
@@ -225,31 +259,23 @@ connection_list_compare_cids(const void *left, const void *right)
 }
 
 static int
-connection_list_compare_values(const struct connection_row *a, const struct connection_row *b, unsigned column)
-{
-	if (isnan(a->number) || isnan(b->number))
-		return isnan(a->number) && isnan(b->number) ? strcmp(a->values[column], b->values[column])
-							    : isnan(a->number) - isnan(b->number);
-	return (a->number < b->number) - (a->number > b->number);
-}
-
-/* Equal values stand in the order of connection ids, so that a connection keeps its line in the next table. */
-static int
-connection_list_compare(const void *left, const void *right, void *columns)
-{
-	const struct connection_columns *of = columns;
-	int order = connection_list_compare_values(left, right, of->sort);
-
-	return order != 0 ? order : connection_list_compare_cids(left, right);
-}
-
-static int
-connection_list_compare_reversed(const void *left, const void *right, void *columns)
+connection_list_compare(const void *left, const void *right, void *context)
 {
 	const struct connection_row *a = left, *b = right;
+	const struct connection_columns *columns = context;
+	const union connection_value *one = &a->values[columns->sort], *other = &b->values[columns->sort];
+	int order;
 
-	return !isnan(a->number) == !isnan(b->number) ? connection_list_compare(b, a, columns)
-						      : connection_list_compare(a, b, columns);
+	if (columns->order.field->kind == FIELD_TEXT)
+		order = strcmp(one->text, other->text);
+	else if (columns->order.field->kind == FIELD_SIGNED)
+		order = ((int64_t)one->number > (int64_t)other->number) -
+			((int64_t)one->number < (int64_t)other->number);
+	else
+		order = (one->number > other->number) - (one->number < other->number);
+	if (order == 0)
+		return connection_list_compare_cids(left, right);
+	return columns->order.descending ? -order : order;
 }
 
 void
@@ -257,16 +283,8 @@ connection_list_sort(struct connection_list *list, const struct connection_colum
 {
 	struct connection_columns by = *columns;
 
-	if (columns->sort >= columns->count || list->count == 0)
-		return;
-	for (size_t i = 0; i < list->count; i++) {
-		struct connection_row *row = &list->rows[i];
-		const char *key = row->values[columns->sort];
-
-		row->number = connection_value_is_number(key) ? strtod(key, NULL) : NAN;
-	}
-	qsort_r(list->rows, list->count, sizeof *list->rows,
-		columns->reversed ? connection_list_compare_reversed : connection_list_compare, &by);
+	if (columns->order.field != NULL && list->count > 0)
+		qsort_r(list->rows, list->count, sizeof *list->rows, connection_list_compare, &by);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the rates */
@@ -287,18 +305,6 @@ connection_list_find(const struct connection_list *list, uint64_t cid)
 			       : NULL;
 }
 
-/* The number of the counter that a field is, COUNTER_COUNT if it is none. */
-static size_t
-connection_list_find_counter(const char *title)
-{
-	size_t i = 0;
-
-	while (i < COUNTER_COUNT && strcmp(title, list_counters[i].name) != 0 &&
-	       strcmp(title, list_counters[i].contract) != 0)
-		i++;
-	return i;
-}
-
 /* The row of a connection in an earlier list that is sorted by connection id; NULL if it is new. */
 static const struct connection_row *
 connection_list_find_earlier(const struct connection_list *before, const struct connection_row *row,
@@ -306,54 +312,34 @@ connection_list_find_earlier(const struct connection_list *before, const struct 
 {
 	const struct connection_row *earlier = connection_list_find(before, row->cid);
 
-	if (earlier == NULL || columns->start >= columns->count ||
-	    strcmp(earlier->values[columns->start], row->values[columns->start]) == 0)
+	if (earlier == NULL || earlier->values[columns->start].number == row->values[columns->start].number)
 		return earlier;
 	return NULL;
 }
 
-/* Writes the rates of a row at `text`; returns the place after them.  `earlier` is NULL if the connection is new. */
-static char *
-connection_list_set_rates(const char **row, const struct connection_row *earlier,
-			  const struct connection_columns *columns, double seconds, char *text)
-{
-	for (unsigned i = 0; i < columns->count; i++) {
-		size_t counter = connection_list_find_counter(columns->titles[i]);
-		double increase;
-
-		if (counter == COUNTER_COUNT || !connection_value_is_number(row[i]))
-			continue;
-		increase = strtod(row[i], NULL) - (earlier != NULL ? strtod(earlier->values[i], NULL) : 0);
-		snprintf(text, RATE_TEXT_SIZE, list_counters[counter].bytes ? "%.0f" : "%.1f",
-			 increase > 0 && seconds > 0 ? increase / seconds : 0);
-		row[i] = text;
-		text += RATE_TEXT_SIZE;
-	}
-	return text;
-}
-
-/* The rates of a connection that may be an old one are not known. */
+/* Makes increases of the counters of a row.  `earlier` is NULL if the connection is new. */
 static void
-connection_list_unset_rates(const char **row, const struct connection_columns *columns)
+connection_row_make_rates(struct connection_row *row, const struct connection_row *earlier,
+			  const struct connection_columns *columns)
 {
-	for (unsigned i = 0; i < columns->count; i++)
-		if (connection_list_find_counter(columns->titles[i]) < COUNTER_COUNT)
-			row[i] = "-";
+	for (unsigned i = 0; i < columns->fields.count; i++) {
+		uint64_t before = earlier != NULL ? earlier->values[i].number : 0;
+
+		if (record_field_is_counter(columns->fields.fields[i]))
+			row->values[i].number = row->values[i].number > before && !row->unrated
+						    ? row->values[i].number - before
+						    : 0;
+	}
 }
 
 bool
 connection_list_make_rates(struct connection_list *rates, const struct connection_list *list,
 			   struct connection_list *before, const struct connection_columns *columns)
 {
-	double seconds = (double)(list->time_ns - before->time_ns) / 1e9;
-	size_t counters = 0;
-	char *text;
-
 	*rates = (struct connection_list){.time_ns = list->time_ns, .cut = list->cut};
-	for (unsigned i = 0; i < columns->count; i++)
-		counters += connection_list_find_counter(columns->titles[i]) < COUNTER_COUNT;
-	rates->text = text = malloc(list->count * counters * RATE_TEXT_SIZE + 1);
-	if (text == NULL || !connection_list_allocate(rates, list->count, columns->count)) {
+	rates->seconds = (double)(list->time_ns - before->time_ns) / 1e9;
+	memcpy(rates->note, list->note, sizeof rates->note);
+	if (!connection_list_allocate(rates, list->count, columns->fields.count, 0)) {
 		connection_list_clear(rates);
 		return false;
 	}
@@ -363,13 +349,11 @@ connection_list_make_rates(struct connection_list *rates, const struct connectio
 		struct connection_row *row = &rates->rows[rates->count];
 
 		row->cid = from->cid;
-		row->values = rates->values + rates->count * columns->count;
-		memcpy(row->values, from->values, columns->count * sizeof *row->values);
+		row->values = rates->values + rates->count * columns->fields.count;
+		memcpy(row->values, from->values, columns->fields.count * sizeof *row->values);
 		earlier = connection_list_find_earlier(before, row, columns);
-		if (earlier == NULL && before->cut)
-			connection_list_unset_rates(row->values, columns);
-		else
-			text = connection_list_set_rates(row->values, earlier, columns, seconds, text);
+		row->unrated = earlier == NULL && before->cut;
+		connection_row_make_rates(row, earlier, columns);
 	}
 	return true;
 }

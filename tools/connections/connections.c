@@ -1,162 +1,225 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connections/connections.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "records/record_columns.h"
+#include "records/record_sort.h"
 #include "tools/connections/connection_list.h"
-#include "tools/control_client.h"
+#include "tools/json_reader.h"
 
-/* Widest column: a longer value stands out of it, so that no value pads those of all other rows. */
-#define CONNECTIONS_WIDTH_MAX 64
-
-/* Bytes of a value whose blanks are escaped. */
-#define CONNECTIONS_WORD_SIZE (CONNECTION_VALUE_SIZE * FORMAT_PLAIN_BYTE_MAX)
+/* Memory for sorting, bytes; more rows are sorted in a temporary file. */
+#define CONNECTIONS_SORT_MEMORY ((size_t)64 << 20)
 
 struct connections_run {
-	struct connection_request request;
-	struct connection_columns columns;
-	size_t limit;
-	double interval; /* seconds; 0: once */
+	const char *path, *closed, *sort;
+	char expression[CONNECTIONS_EXPRESSION_SIZE];
+	struct record_fields chosen;	/* the fields that are shown */
+	bool has_chosen;		/* otherwise the usual columns, or as JSON all fields */
+	struct record_fields requested; /* with those to sort by; `count` 0: all */
+	struct record_order order;
+	struct connection_columns columns; /* in intervals */
+	size_t limit;			   /* lines; 0: all */
+	double interval;		   /* seconds; 0: once */
 	size_t count;
 	bool parsable, json;
+
+	/* The output: */
+	struct record_columns *table;
+	struct record_json *lines;
+	struct record_sort *sorted;
 };
 
 /* ------------------------------------------------------------------------------------------------------ the lines */
 
-/* The value of a row as it is printed: one word, so that no name forges columns, except in the last column.  `word` has
- * CONNECTIONS_WORD_SIZE bytes. */
-static const char *
-connections_word(const struct connections_run *run, const struct connection_row *row, unsigned column, char *word)
-{
-	const char *value = row->values[column];
-
-	if (column + 1 == run->columns.shown || strchr(value, ' ') == NULL)
-		return value;
-	*put_word(word, value, strlen(value)) = '\0';
-	return word;
-}
-
-/* The width of a column for printf(3).  Numbers, and "-" for a number, are at the right; nothing follows a text of the
- * last column. */
-static int
-connections_measure(const struct connections_run *run, const struct connection_list *list, size_t rows, unsigned column)
-{
-	int width = (int)strlen(run->columns.titles[column]);
-	size_t numbers = 0, unknown = 0;
-
-	for (size_t row = 0; row < rows; row++) {
-		char word[CONNECTIONS_WORD_SIZE];
-		const char *value = connections_word(run, &list->rows[row], column, word);
-		int length = (int)strlen(value);
-
-		width = length > width ? length : width;
-		numbers += connection_value_is_number(value);
-		unknown += strcmp(value, "-") == 0;
-	}
-	width = width < CONNECTIONS_WIDTH_MAX ? width : CONNECTIONS_WIDTH_MAX;
-	if (numbers > 0 && numbers + unknown == rows)
-		return width;
-	return column + 1 < run->columns.shown ? -width : 0;
-}
-
-static void
-connections_print_titles(const struct connections_run *run, const int *widths)
-{
-	for (unsigned i = 0; i < run->columns.shown; i++) {
-		char title[64];
-
-		snprintf(title, sizeof title, "%s", run->columns.titles[i]);
-		for (char *at = title; *at != '\0'; at++)
-			*at = (char)toupper((unsigned char)*at);
-		printf("%s%*s", i > 0 ? " " : "", widths[i], title);
-	}
-	putchar('\n');
-}
-
-static void
-connections_print_table(const struct connections_run *run, const struct connection_list *list, size_t rows)
-{
-	int widths[CONNECTION_COLUMNS_MAX];
-
-	for (unsigned i = 0; i < run->columns.shown; i++)
-		widths[i] = connections_measure(run, list, rows, i);
-	connections_print_titles(run, widths);
-	for (size_t row = 0; row < rows; row++) {
-		for (unsigned i = 0; i < run->columns.shown; i++) {
-			char word[CONNECTIONS_WORD_SIZE];
-
-			printf("%s%*s", i > 0 ? " " : "", widths[i],
-			       connections_word(run, &list->rows[row], i, word));
-		}
-		putchar('\n');
-	}
-}
-
 /* Prints values with colons between them; a colon or a backslash in a value follows a backslash, as in connstat(8). */
 static void
-connections_print_parsable(const struct connections_run *run, const struct connection_list *list, size_t rows)
+connections_print_parsable(const struct connections_run *run, const struct connrow *row)
 {
-	for (size_t row = 0; row < rows; row++)
-		for (unsigned i = 0; i < run->columns.shown; i++) {
-			for (const char *at = list->rows[row].values[i]; *at != '\0'; at++) {
-				if (*at == ':' || *at == '\\')
-					putchar('\\');
-				putchar(*at);
-			}
-			putchar(i + 1 < run->columns.shown ? ':' : '\n');
+	char value[RECORD_LINE_MAX];
+
+	for (unsigned i = 0; i < run->chosen.count; i++) {
+		const char *end = record_columns_put_value(run->table, i, row, false, value);
+
+		for (const char *at = value; at < end; at++) {
+			if (*at == ':' || *at == '\\')
+				putchar('\\');
+			putchar(*at);
 		}
+		putchar(i + 1 < run->chosen.count ? ':' : '\n');
+	}
 }
 
-/* Adds a value: numbers except for the name of a process, null for "-", which a name is not: netobsd escapes it. */
+/* Prints an object whose counters are rates. */
 static void
-connections_add_json(struct json *json, const char *title, const char *value)
-{
-	char bytes[CONNECTION_VALUE_SIZE];
-
-	if (strcmp(value, "-") == 0)
-		json_add_null(json, title);
-	else if (connection_value_is_number(value) && strcmp(title, "comm") != 0)
-		json_add_literal(json, title, value);
-	else
-		json_add_text(json, title, bytes, format_read_plain(value, bytes));
-}
-
-/* Prints an object a line. */
-static void
-connections_print_json(const struct connections_run *run, const struct connection_list *list, size_t rows)
+connections_print_rates(const struct connections_run *run, const struct connrow *row)
 {
 	struct json json = json_to_file(stdout);
+	char value[RECORD_LINE_MAX];
 
-	for (size_t row = 0; row < rows; row++) {
-		json_begin_object(&json, NULL);
-		for (unsigned i = 0; i < run->columns.shown; i++)
-			connections_add_json(&json, run->columns.titles[i], list->rows[row].values[i]);
-		json_end_line(&json);
+	json_begin_object(&json, NULL);
+	for (unsigned i = 0; i < run->chosen.count; i++) {
+		const struct field_info *field = run->chosen.fields[i];
+
+		if (field->kind == FIELD_TEXT) {
+			json_add_string(&json, field->name, (const char *)row + field->offset);
+		} else if (record_field_is_time(field)) {
+			json_add_unsigned(&json, field->name, record_field_number(field, row));
+		} else {
+			*record_columns_put_value(run->table, i, row, true, value) = '\0';
+			(field->is_hex ? json_add_string : json_add_literal)(&json, field->name, value);
+		}
 	}
+	json_end_line(&json);
+}
+
+static void
+connections_print_row(const struct connections_run *run, const struct connrow *row)
+{
+	char line[2 * RECORD_LINE_MAX];
+	const char *end;
+
+	if (run->parsable) {
+		connections_print_parsable(run, row);
+		return;
+	}
+	if (run->json && run->interval > 0) {
+		connections_print_rates(run, row);
+		return;
+	}
+	end = run->json ? record_json_put_line(run->lines, row, line) : record_columns_put_line(run->table, row, line);
+	fwrite(line, 1, (size_t)(end - line), stdout);
+}
+
+static void
+connections_print_titles(const struct connections_run *run)
+{
+	char line[2 * RECORD_LINE_MAX];
+
+	if (!run->json && !run->parsable)
+		fwrite(line, 1, (size_t)(record_columns_put_titles(run->table, line) - line), stdout);
 }
 
 static bool
-connections_print(const struct connections_run *run, struct connection_list *list)
+connections_end_output(void)
 {
-	size_t rows = list->count < run->limit ? list->count : run->limit;
-
-	connection_list_sort(list, &run->columns);
-	if (run->json)
-		connections_print_json(run, list, rows);
-	else
-		(run->parsable ? connections_print_parsable : connections_print_table)(run, list, rows);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return true;
 	client_log_error("cannot write to standard output", strerror(errno));
 	return false;
+}
+
+/* Makes what formats the lines; false if out of memory. */
+static bool
+connections_begin_output(struct connections_run *run)
+{
+	record_columns_free(run->table);
+	run->table = record_columns_new(run->has_chosen ? &run->chosen : NULL, run->closed == NULL);
+	if (run->lines == NULL && run->json)
+		run->lines = record_json_new(run->has_chosen ? &run->chosen : NULL, run->closed == NULL);
+	if (run->table != NULL && (run->lines != NULL || !run->json))
+		return true;
+	client_log_error("out of memory", NULL);
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ once */
+
+static bool
+connections_write_request(const struct connections_run *run, char line[CLIENT_REQUEST_MAX])
+{
+	struct text_buffer text = {.bytes = line, .size = CLIENT_REQUEST_MAX};
+
+	text_add_format(&text, "connections");
+	if (run->closed != NULL)
+		text_add_format(&text, " --closed");
+	if (run->closed != NULL && strcmp(run->closed, "all") != 0)
+		text_add_format(&text, " --last=%s", run->closed);
+	for (unsigned i = 0; i < run->requested.count; i++)
+		text_add_format(&text, "%s%s", i == 0 ? " --fields=" : ",",
+				record_field_short_name(run->requested.fields[i]));
+	if (run->limit != 0 && run->sorted == NULL)
+		text_add_format(&text, " --limit=%zu", run->limit);
+	text_add_format(&text, " %s\n", run->expression);
+	if (text.truncated)
+		client_log_error("the command is too long", NULL);
+	return !text.truncated;
+}
+
+/* Takes an object of the reply; returns the name of a member that it lacks. */
+static const char *
+connections_take(void *context, json_t *object)
+{
+	struct connections_run *run = context;
+	const char *note = json_object_size(object) == 1 ? json_read_string(object, "note") : NULL, *missing;
+	struct record_fields all;
+	struct connrow row;
+
+	if (note != NULL) {
+		client_log("netobsctl", "%s", note);
+		return NULL;
+	}
+	if (run->requested.count == 0)
+		record_fields_set_all(&all, run->closed == NULL);
+	memset(&row, 0, sizeof row);
+	missing = connection_row_read(object, run->requested.count == 0 ? &all : &run->requested, &row);
+	if (missing == NULL) {
+		record_columns_measure(run->table, &row);
+		record_sort_add(run->sorted, &row);
+	}
+	return missing;
+}
+
+/* Prints the rows in their order. */
+static bool
+connections_print_sorted(struct connections_run *run)
+{
+	const struct connrow *row;
+	size_t lines = 0;
+
+	connections_print_titles(run);
+	while ((row = record_sort_next(run->sorted)) != NULL && (run->limit == 0 || lines < run->limit)) {
+		connections_print_row(run, row);
+		lines++;
+	}
+	if (row != NULL && !run->json && !run->parsable && connections_end_output())
+		client_log("netobsctl", "there are more: --limit");
+	if (record_sort_error(run->sorted) != 0)
+		client_log_error("the list is incomplete", strerror(record_sort_error(run->sorted)));
+	return record_sort_error(run->sorted) == 0 && connections_end_output();
+}
+
+/* Prints JSON as it comes, in the order of netobsd; what is to be sorted, or a table, when it is complete. */
+static bool
+connections_print_once(struct connections_run *run)
+{
+	struct record_sort_settings settings = {.order = run->order, .memory = CONNECTIONS_SORT_MEMORY};
+	char request[CLIENT_REQUEST_MAX];
+	FILE *spill;
+	bool done;
+
+	if (run->json && run->sort == NULL)
+		return connections_write_request(run, request) && client_print_records(run->path, request);
+	settings.limit = run->limit != 0 ? run->limit + 1 : 0;
+	spill = tmpfile();
+	settings.spill_fd = spill != NULL ? fileno(spill) : -1;
+	run->sorted = record_sort_new(&settings);
+	if (run->sorted == NULL)
+		client_log_error("out of memory", NULL);
+	done = run->sorted != NULL && connections_write_request(run, request) &&
+	       client_visit_reply(run->path, request, connections_take, run) && connections_print_sorted(run);
+	record_sort_free(run->sorted);
+	if (spill != NULL)
+		fclose(spill);
+	return done;
 }
 
 /* ------------------------------------------------------------------------------------------------------ intervals */
@@ -165,12 +228,10 @@ connections_print(const struct connections_run *run, struct connection_list *lis
 static bool
 connections_receive(const struct connections_run *run, struct connection_list *list, bool *failed)
 {
-	struct connection_request request = run->request;
+	struct connection_request request = {.path = run->path, .expression = run->expression, .no_wait = true};
 	char error[4096];
-	bool done;
+	bool done = connection_list_receive(list, &run->columns, &request, error, sizeof error);
 
-	request.no_wait = run->interval > 0;
-	done = connection_list_receive(list, &run->columns, &request, error, sizeof error);
 	if (!done && !*failed)
 		client_log_error(error, NULL);
 	*failed = !done;
@@ -190,24 +251,39 @@ connections_wait(const struct connections_run *run, uint64_t begin_ns)
 
 /* Prints the rates between two lists. */
 static bool
-connections_print_interval(const struct connections_run *run, const struct connection_list *list,
+connections_print_interval(struct connections_run *run, const struct connection_list *list,
 			   struct connection_list *before)
 {
 	struct connection_list rates;
-	bool done = connection_list_make_rates(&rates, list, before, &run->columns);
+	struct connrow row;
+	size_t lines;
 
-	if (!done)
+	if (!connections_begin_output(run))
+		return false;
+	if (!connection_list_make_rates(&rates, list, before, &run->columns)) {
 		client_log_error("out of memory", NULL);
-	else
-		done = connections_print(run, &rates);
+		return false;
+	}
+	record_columns_set_interval(run->table, rates.seconds);
+	connection_list_sort(&rates, &run->columns);
+	lines = run->limit != 0 && run->limit < rates.count ? run->limit : rates.count;
+	for (size_t i = 0; i < lines; i++) {
+		connection_row_restore(&rates.rows[i], &run->columns, &row);
+		record_columns_measure(run->table, &row);
+	}
+	connections_print_titles(run);
+	for (size_t i = 0; i < lines; i++) {
+		connection_row_restore(&rates.rows[i], &run->columns, &row);
+		connections_print_row(run, &row);
+	}
 	connection_list_clear(&rates);
-	return done;
+	return connections_end_output();
 }
 
-/* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is none;
- * the first list of a netobsd that is back begins an interval. */
+/* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is no
+ * table; the first list of a netobsd that is back begins an interval. */
 static bool
-connections_print_rates(const struct connections_run *run)
+connections_print_intervals(struct connections_run *run)
 {
 	struct connection_list before, list;
 	bool failed = false, done = connections_receive(run, &before, &failed);
@@ -226,16 +302,6 @@ connections_print_rates(const struct connections_run *run)
 		begin_ns = failed ? connection_list_now() : list.time_ns;
 	}
 	connection_list_clear(&before);
-	return done;
-}
-
-static bool
-connections_print_once(const struct connections_run *run)
-{
-	struct connection_list list;
-	bool failed = false, done = connections_receive(run, &list, &failed) && connections_print(run, &list);
-
-	connection_list_clear(&list);
 	return done;
 }
 
@@ -271,30 +337,225 @@ connections_parse_interval(const char *text, double *seconds)
 	return true;
 }
 
+bool
+connections_join_words(char *const *words, int count, char expression[CONNECTIONS_EXPRESSION_SIZE])
+{
+	struct text_buffer text = {.bytes = expression, .size = CONNECTIONS_EXPRESSION_SIZE};
+
+	expression[0] = '\0';
+	for (int i = 0; i < count; i++)
+		text_add_format(&text, "%s%s", i > 0 ? " " : "", words[i]);
+	return !text.truncated && strpbrk(expression, "\n\r") == NULL;
+}
+
+/* Adds a field to those that are requested, if it is not there. */
+static void
+connections_request_field(struct record_fields *to, const struct field_info *field)
+{
+	for (unsigned i = 0; i < to->count; i++)
+		if (to->fields[i] == field)
+			return;
+	to->fields[to->count++] = field;
+}
+
+/* Chooses the fields of the request: those that are shown, and those that records are sorted by. */
+static bool
+connections_choose_fields(struct connections_run *run, const struct connections_options *options)
+{
+	const char *shown = options->fields;
+	char error[RECORD_ERROR_MAX];
+
+	if (shown == NULL && (!run->json || run->interval > 0))
+		shown = record_columns_fields(run->closed == NULL);
+	run->has_chosen = options->fields != NULL || run->parsable || (run->json && run->interval > 0);
+	if ((shown != NULL && !record_fields_parse(shown, &run->chosen, error)) ||
+	    (run->sort != NULL && !record_order_parse(run->sort, &run->order, error)) ||
+	    (run->interval > 0 && !connection_columns_choose(&run->columns, shown, run->sort, error))) {
+		client_log_error(error, NULL);
+		return false;
+	}
+	run->requested = run->chosen;
+	if (shown == NULL || (run->json && run->sort == NULL))
+		return true;
+	if (run->order.field != NULL)
+		connections_request_field(&run->requested, run->order.field);
+	connections_request_field(&run->requested, record_fields_find("end", 3, error));
+	connections_request_field(&run->requested, record_fields_find("uid", 3, error));
+	return true;
+}
+
 int
 connections_run(const char *path, char *const *words, int count, const struct connections_options *options)
 {
-	struct connections_run run = {.request = {.path = path, .words = words, .count = count},
-				      .limit = SIZE_MAX,
+	struct connections_run run = {.path = path,
+				      .closed = options->closed,
+				      .sort = options->sort,
 				      .count = SIZE_MAX,
 				      .parsable = options->parsable,
 				      .json = options->json};
-	char *fields = strdup(options->fields != NULL ? options->fields : CONNECTIONS_FIELDS);
 	bool done = false;
 
-	if (fields == NULL)
-		client_log_error("out of memory", NULL);
+	if (!connections_join_words(words, count, run.expression))
+		client_log_error("the expression is too long or contains a line break", NULL);
 	else if (!connections_parse_number(options->limit, &run.limit))
-		client_log_error("--limit: expected a number of lines from 1, not", options->limit);
+		client_log_error("--limit: expected a number of connections from 1, not", options->limit);
 	else if (!connections_parse_interval(options->interval, &run.interval))
 		; /* the message is printed */
 	else if (!connections_parse_number(options->count, &run.count))
 		client_log_error("-c: expected a number of tables from 1, not", options->count);
-	else if (!connection_columns_choose(&run.columns, fields, options->sort) ||
-		 (run.interval > 0 && !connection_columns_add_start(&run.columns)))
-		client_log_error("too many fields", NULL);
-	else
-		done = run.interval > 0 ? connections_print_rates(&run) : connections_print_once(&run);
-	free(fields);
+	else if (connections_choose_fields(&run, options) && connections_begin_output(&run))
+		done = run.interval > 0 ? connections_print_intervals(&run) : connections_print_once(&run);
+	record_columns_free(run.table);
+	record_json_free(run.lines);
 	return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* --------------------------------------------------------------------------------------------------- one connection */
+
+/* What the words of `client_owner` stand for. */
+static const struct {
+	const char *word, *text;
+} connection_owners[] = {
+    {"process", ""},
+    {"listener", ", listens; no process has accepted the connection yet"},
+    {"closed", ", has closed the socket"},
+    {"capture", "a capture file contains no processes"},
+    {"remote", "not an end of this host"},
+    {"off", "netobsd does not look up processes (its log has the reason, or --no-owners)"},
+    {"sctp", "processes of SCTP associations are not looked up"},
+    {"pending", "not found in time"},
+    {"private", "the socket belongs to another user"},
+    {"hidden", "netobsd may not examine processes of other users; --all-owners permits it"},
+    {"no-socket", "the socket is closed, or in another network namespace"},
+    {"no-process", "no process was found that holds the socket"},
+};
+
+static const char *
+connection_owner_text(const char *word)
+{
+	for (size_t i = 0; i < sizeof connection_owners / sizeof connection_owners[0]; i++)
+		if (strcmp(connection_owners[i].word, word) == 0)
+			return connection_owners[i].text;
+	return word;
+}
+
+/* A number of an end, by its name without "client_". */
+static unsigned long long
+connection_end_number(const struct connrow *row, bool server, const char *name)
+{
+	char full[32], error[RECORD_ERROR_MAX];
+	const struct field_info *field;
+
+	snprintf(full, sizeof full, "%s_%s", server ? "server" : "client", name);
+	field = record_fields_find(full, strlen(full), error);
+	return field != NULL ? record_field_number(field, row) : 0;
+}
+
+static void
+connection_describe_end(const struct connrow *row, bool server, struct text_buffer *text)
+{
+	const struct connrec *record = &row->record;
+	const char *address = server ? record->cr_server : record->cr_client, *local = row->live.local;
+	const char *origin = strcmp(record->cr_role, "seen") == 0   ? ""
+			     : strcmp(record->cr_role, "port") == 0 ? " by the ports"
+								    : " by the first packet";
+	const char *state = server ? record->cr_server_state : record->cr_client_state;
+	unsigned long long rtt = connection_end_number(row, server, "srtt_us");
+	uint32_t unacknowledged = (uint32_t)connection_end_number(row, server, "snxt") -
+				  (uint32_t)connection_end_number(row, server, "suna");
+	int pid = (int)connection_end_number(row, server, "pid");
+
+	text_add_format(text, strchr(address, ':') != NULL ? "[%s]:%llu\n" : "%s:%llu\n", address,
+			connection_end_number(row, server, "port"));
+	text_add_format(text, "  connection id  %llu, %s, %s%s\n", connection_end_number(row, server, "cid"),
+			strcmp(local, "both") == 0 || strcmp(local, server ? "server" : "client") == 0 ? "local"
+												       : "remote",
+			server ? "server" : "client", origin);
+	text_add_format(text, "  state          %s\n", *state != '\0' ? state : "-");
+	text_add_format(text, "  sent           %llu bytes in %llu packets, %llu retransmitted\n",
+			connection_end_number(row, server, "bytes"), connection_end_number(row, server, "segments"),
+			connection_end_number(row, server, "resent"));
+	if (strcmp(record->cr_protostr, "TCP") == 0) {
+		if (rtt != 0)
+			text_add_format(text, "  round trip     %llu us, ", rtt);
+		else
+			text_add_format(text, "  round trip     -, ");
+		text_add_format(text, "window %llu bytes, unacknowledged %u bytes\n",
+				connection_end_number(row, server, "rwnd"), (unsigned)unacknowledged);
+	}
+	if (pid >= 0) {
+		text_add_format(text, "  process        %d (", pid);
+		text_add_escaped(text, server ? record->cr_server_comm : record->cr_client_comm);
+		text_add_format(text, ")%s\n", connection_owner_text(row->live.owner[server]));
+	} else {
+		text_add_format(text, "  process        unknown: %s\n", connection_owner_text(row->live.owner[server]));
+	}
+}
+
+/* Requests the row of a connection; false with a message. */
+static bool
+connection_request_row(const char *path, uint64_t cid, struct connrow *row, char *error, size_t size)
+{
+	char request[64];
+	struct record_fields all;
+	const char *missing;
+	json_t *lines, *object;
+
+	snprintf(request, sizeof request, "connections --cid=%llu\n", (unsigned long long)cid);
+	lines = json_read_reply(path, request, 2 * (size_t)RECORD_LINE_MAX, error, size);
+	if (lines == NULL)
+		return false;
+	object = json_array_get(lines, 0);
+	record_fields_set_all(&all, true);
+	memset(row, 0, sizeof *row);
+	missing = object != NULL ? connection_row_read(object, &all, row) : "";
+	json_decref(lines);
+	if (missing == NULL)
+		return true;
+	if (*missing == '\0')
+		snprintf(error, size, "there is no connection %llu", (unsigned long long)cid);
+	else
+		snprintf(error, size, "the reply has no \"%s\"", missing);
+	return false;
+}
+
+bool
+connection_describe(const char *path, uint64_t cid, char *text, size_t size)
+{
+	struct text_buffer buffer = {.bytes = text, .size = size};
+	struct connrow row;
+	bool server;
+
+	if (!connection_request_row(path, cid, &row, text, size))
+		return false;
+	server = strcmp(row.live.local, "server") == 0;
+	text_add_format(&buffer, "%s, age %.1f s\n", row.record.cr_protostr, (double)row.live.age_us / 1e6);
+	connection_describe_end(&row, server, &buffer);
+	connection_describe_end(&row, !server, &buffer);
+	return true;
+}
+
+int
+connection_run(const char *path, char *const *words, int count, bool json)
+{
+	char text[8192], line[2 * RECORD_LINE_MAX];
+	struct record_json *lines = json ? record_json_new(NULL, true) : NULL;
+	struct connrow row;
+	size_t cid = 0;
+	bool done;
+
+	if (count == 1 && strspn(words[0], "0123456789") == strlen(words[0]))
+		cid = strtoull(words[0], NULL, 10);
+	if (cid == 0)
+		return client_log_error("connection: expected one connection id, as listed by \"connections\"", NULL);
+	done = json ? lines != NULL && connection_request_row(path, cid, &row, text, sizeof text)
+		    : connection_describe(path, cid, text, sizeof text);
+	if (!done)
+		client_log_error(json && lines == NULL ? "out of memory" : text, NULL);
+	else if (json)
+		fwrite(line, 1, (size_t)(record_json_put_line(lines, &row, line) - line), stdout);
+	else
+		fputs(text, stdout);
+	record_json_free(lines);
+	return done && connections_end_output() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -29,7 +29,7 @@ terminal_on_signal(int number)
 	raise(number); /* SA_RESETHAND: the program ends by it */
 }
 
-/* A sequence of the terminal; NULL if it has none. */
+/* A sequence of the terminal; NULL if it lacks the sequence. */
 static const char *
 terminal_sequence(const char *name)
 {

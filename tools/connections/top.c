@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/nearest.h"
 #include "tools/connections/connection_list.h"
+#include "tools/connections/connections.h"
 #include "tools/connections/terminal.h"
 #include "tools/connections/top_screen.h"
 #include "tools/control_client.h"
@@ -37,8 +37,7 @@ struct top {
 	uint64_t cid; /* of the connection that is selected, 0: none */
 	uint64_t next_ns;
 	uint64_t interval_ns;
-	char fields[sizeof TOP_FIELDS];
-	char filter[1024];
+	char filter[CONNECTIONS_EXPRESSION_SIZE];
 	char error[1024];   /* why there is no list, "" if there is */
 	char message[1024]; /* of the last key */
 	char detail[8192];
@@ -46,8 +45,8 @@ struct top {
 	size_t ladder_lines; /* below the title */
 };
 
-static const enum top_field top_orders[] = {TOP_OUTBYTES, TOP_INBYTES, TOP_RTT,	  TOP_RETRANSSEGS,
-					    TOP_CID,	  TOP_STATE,   TOP_RADDR, TOP_COMM};
+static const enum top_field top_orders[] = {TOP_OUT_BYTES, TOP_IN_BYTES, TOP_RTT,	       TOP_RESENT,
+					    TOP_CID,	   TOP_STATE,	 TOP_ADDRESS + 2, TOP_COMM};
 
 #define TOP_ORDERS (sizeof top_orders / sizeof top_orders[0])
 
@@ -122,16 +121,13 @@ top_sort(struct top *top)
 static bool
 top_receive(struct top *top, size_t most, struct connection_list *list)
 {
-	char *filter = top->filter;
+	struct connection_request request = {
+	    .path = top->path, .expression = top->filter, .most = most, .no_wait = true};
 
-	return connection_list_receive(
-	    list, &top->columns,
-	    &(struct connection_request){
-		.path = top->path, .words = &filter, .count = filter[0] != '\0', .most = most, .no_wait = true},
-	    top->error, sizeof top->error);
+	return connection_list_receive(list, &top->columns, &request, top->error, sizeof top->error);
 }
 
-/* Whether netobsd replies, and the conditions are right; if not, top->error and errno as of
+/* Whether netobsd replies, and the expression is right; if not, top->error and errno as of
  * connection_list_receive(). */
 static bool
 top_check_filter(struct top *top)
@@ -160,8 +156,8 @@ top_add_tracer(struct top *top)
 {
 	char error[256];
 	size_t used = strlen(top->detail);
-	json_t *lines = strncmp(top->detail, "tcp,", 4) == 0
-			    ? json_read_reply(top->path, "status --json\n", STATUS_MAX, error, sizeof error)
+	json_t *lines = strncmp(top->detail, "TCP,", 4) == 0
+			    ? json_read_reply(top->path, "status\n", STATUS_MAX, error, sizeof error)
 			    : NULL;
 	const char *attach = json_read_string(json_array_get(lines, 0), "attach");
 
@@ -179,14 +175,10 @@ static void
 top_update_detail(struct top *top)
 {
 	unsigned long long cid = (unsigned long long)top->cid;
-	char request[64], error[256];
 	size_t used;
 
-	snprintf(request, sizeof request, "connection %llu\n", cid);
-	if (!client_read_reply(top->path, request, top->detail, sizeof top->detail, error, sizeof error)) {
-		snprintf(top->detail, sizeof top->detail, "%s\n", error);
+	if (!connection_describe(top->path, top->cid, top->detail, sizeof top->detail))
 		return;
-	}
 	used = strlen(top->detail);
 	snprintf(top->detail + used, sizeof top->detail - used,
 		 "\nLadder:  l\nPackets: w, or netobsctl write --cid %llu -w cid-%llu.pcapng\n", cid, cid);
@@ -243,6 +235,7 @@ top_show_ladder(struct top *top)
 {
 	struct history_request request = {.socket = top->path, .cid = top->cid};
 	const struct connection_row *row;
+	char ports[2][8];
 
 	if (top->cid == 0)
 		return;
@@ -252,10 +245,13 @@ top_show_ladder(struct top *top)
 			 (unsigned long long)top->cid);
 		return;
 	}
-	request.address[0] = row->values[TOP_LADDR];
-	request.port[0] = row->values[TOP_LPORT];
-	request.address[1] = row->values[TOP_RADDR];
-	request.port[1] = row->values[TOP_RPORT];
+	for (unsigned end = 0; end < 2; end++) {
+		unsigned server = top_row_is_server(row) != (end == 1);
+
+		request.address[end] = row->values[TOP_ADDRESS + 2 * server].text;
+		snprintf(ports[end], sizeof ports[end], "%u", (unsigned)row->values[TOP_PORT + 2 * server].number);
+		request.port[end] = ports[end];
+	}
 	if (!history_read(&request, top->ladder, top->message, sizeof top->message))
 		return;
 	top->ladder_lines = 0;
@@ -271,14 +267,18 @@ top_show_ladder(struct top *top)
 static void
 top_set_order(struct top *top, unsigned field, bool reversed)
 {
-	top->columns.sort = field;
-	top->columns.reversed = reversed;
-	top->screen.sort = top->columns.titles[field];
+	const struct field_info *by = top->columns.fields.fields[field];
+	char order[64], error[RECORD_ERROR_MAX];
+
+	snprintf(order, sizeof order, "%s%s", reversed ? "-" : "", by->name);
+	if (record_order_parse(order, &top->columns.order, error))
+		top->columns.sort = field;
+	top->screen.sort = record_field_short_name(by);
 	top->screen.reversed = reversed;
 	top_sort(top);
 }
 
-/* Sorts by the field that is `steps` behind the present one in top_orders. */
+/* Sorts by the field that is `steps` after the present one in top_orders. */
 static void
 top_change_order(struct top *top, size_t steps)
 {
@@ -286,7 +286,7 @@ top_change_order(struct top *top, size_t steps)
 
 	while (order < TOP_ORDERS - 1 && top_orders[order] != top->columns.sort)
 		order++;
-	top_set_order(top, top_orders[(order + steps) % TOP_ORDERS], top->columns.reversed);
+	top_set_order(top, top_orders[(order + steps) % TOP_ORDERS], top->screen.reversed);
 }
 
 static bool
@@ -295,7 +295,7 @@ top_is_enter(int key)
 	return key == '\r' || key == '\n' || key == KEY_ENTER;
 }
 
-/* Edits a line of conditions; false if the user leaves it.  getnstr(3) would end at a change of the terminal's size. */
+/* Edits an expression; false if the user leaves it.  getnstr(3) would end at a change of the terminal's size. */
 static bool
 top_read_filter(struct top *top, char text[sizeof top->filter])
 {
@@ -304,7 +304,7 @@ top_read_filter(struct top *top, char text[sizeof top->filter])
 
 	do {
 		text[length] = '\0';
-		top_screen_draw_prompt(&top->screen, "Conditions: ", text);
+		top_screen_draw_prompt(&top->screen, "Expression: ", text);
 		key = getch();
 		if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length > 0)
 			length--;
@@ -316,7 +316,7 @@ top_read_filter(struct top *top, char text[sizeof top->filter])
 	return top_is_enter(key);
 }
 
-/* Reads conditions, beginning with the present ones.  If they are wrong, the present ones and the list remain. */
+/* Reads an expression, beginning with the present one.  If it is wrong, the present one and the list remain. */
 static void
 top_edit_filter(struct top *top)
 {
@@ -438,7 +438,7 @@ top_handle_key(struct top *top, int key)
 		top_change_order(top, TOP_ORDERS - 1);
 		break;
 	case 'r':
-		top_set_order(top, top->columns.sort, !top->columns.reversed);
+		top_set_order(top, top->columns.sort, !top->screen.reversed);
 		break;
 	case '/':
 		top_edit_filter(top);
@@ -473,57 +473,24 @@ top_loop(struct top *top)
 
 /* ---------------------------------------------------------------------------------------------------------- options */
 
-static bool
-top_set_filter(struct top *top, char *const *words, int count)
-{
-	size_t used = 0;
-
-	for (int i = 0; i < count && used < sizeof top->filter; i++)
-		used +=
-		    (size_t)snprintf(top->filter + used, sizeof top->filter - used, "%s%s", i > 0 ? " " : "", words[i]);
-	return used < sizeof top->filter;
-}
-
-/* Finds the field to sort by among those that top has; false if it is none. */
-static bool
-top_choose_fields(struct top *top, const char *sort)
-{
-	memcpy(top->fields, TOP_FIELDS, sizeof TOP_FIELDS);
-	return connection_columns_choose(&top->columns, top->fields, sort != NULL ? sort : "outbytes") &&
-	       top->columns.count == top->columns.shown && connection_columns_add_start(&top->columns);
-}
-
-/* Prints that top does not have a field. */
-static int
-top_log_unknown_field(const struct top *top, const char *sort)
-{
-	char hint[NEAREST_HINT_MAX], message[512];
-	struct nearest nearest;
-	const char *name = sort + (sort[0] == '-');
-
-	nearest_begin(&nearest, name, strlen(name));
-	for (unsigned i = 0; i < top->columns.shown; i++)
-		nearest_consider(&nearest, top->columns.titles[i]);
-	snprintf(message, sizeof message, "--sort: top has no field \"%.40s\"%s, only %s", name,
-		 nearest_hint(&nearest, "", hint), TOP_FIELDS);
-	return client_log_error(message, NULL);
-}
-
 int
 top_run(const char *path, char *const *words, int count, const struct connections_options *options)
 {
 	struct top top = {.path = path};
 	bool left;
 
+	const char *sort = options->sort != NULL ? options->sort : "out_bytes";
+	char error[RECORD_ERROR_MAX];
+
 	if (!connections_parse_interval(options->interval, &top.screen.interval))
 		return EXIT_FAILURE;
-	if (!top_choose_fields(&top, options->sort))
-		return top_log_unknown_field(&top, options->sort);
-	if (!top_set_filter(&top, words, count))
-		return client_log_error("the conditions are too long", NULL);
+	if (!connection_columns_choose(&top.columns, TOP_FIELDS, sort, error))
+		return client_log_error(error, NULL);
+	if (!connections_join_words(words, count, top.filter))
+		return client_log_error("the expression is too long or contains a line break", NULL);
 	if (top.screen.interval == 0)
 		top.screen.interval = 2;
-	/* Report a wrong condition, or that no netobsd listens, before the screen changes. */
+	/* Report a wrong expression, or that no netobsd listens, before the screen changes. */
 	if (!top_check_filter(&top))
 		return client_log_error(top.error, NULL);
 	top.ladder = malloc(HISTORY_TEXT_MAX);
@@ -535,7 +502,7 @@ top_run(const char *path, char *const *words, int count, const struct connection
 	}
 	top.interval_ns = (uint64_t)(top.screen.interval * 1e9);
 	top.screen.rates = &top.rates;
-	top_set_order(&top, top.columns.sort, top.columns.reversed);
+	top_set_order(&top, top.columns.sort, sort[0] == '-');
 	top.screen.filter = top.filter;
 	top.screen.detail = top.detail;
 	top.screen.ladder = top.ladder;

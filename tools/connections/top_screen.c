@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* Lines of the screen besides the rows: the summary, the titles, the keys. */
 #define TOP_OTHER_LINES 3
 
@@ -31,12 +33,12 @@ static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection
 			       "w       write its packets from the flight memory to cid-CID.pcapng\n"
 			       "s  S    sort by the next field, the one before\n"
 			       "r       reverse the order\n"
-			       "/       conditions: port 443, state established, host 192.0.2.1, proto udp,\n"
-			       "        where client_resent > 3; Ctrl-U empties the line\n"
+			       "/       an expression: server_port == 443 && client_resent > 3; Ctrl-U empties\n"
+			       "        the line\n"
 			       "q       quit\n"
 			       "\n"
-			       "IN/s and OUT/s are bytes, RETR/s segments, of the local end.\n"
-			       "RTT is its smoothed round-trip time.\n";
+			       "IN/s and OUT/s are bytes of the local end, RTT is its smoothed round-trip time;\n"
+			       "RETR/s are segments that both ends sent again.\n";
 
 /* --------------------------------------------------------------------------------------------------------- numbers */
 
@@ -67,13 +69,19 @@ top_format_time(double us, char text[8])
 		snprintf(text, 8, "%.0fs", us < 9.99e11 ? us / 1e6 : 999999);
 }
 
+/* The increase of a counter in a second; "-" if it is not known. */
 static void
-top_format_value(const char *value, void (*format)(double number, char text[8]), char text[8])
+top_format_rate(const struct top_screen *screen, const struct connection_row *row, enum top_field field, char text[8])
 {
-	if (connection_value_is_number(value))
-		format(strtod(value, NULL), text);
-	else
+	double seconds = screen->rates->seconds > 0 ? screen->rates->seconds : 1;
+	double rate = (double)row->values[field].number / seconds;
+
+	if (row->unrated)
 		snprintf(text, 8, "-");
+	else if (field == TOP_RESENT)
+		snprintf(text, 8, rate < 99999 ? "%.1f" : "%.0f", rate < 999999 ? rate : 999999);
+	else
+		top_format_bytes(rate, text);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the lines */
@@ -98,14 +106,20 @@ top_draw_line(int line, int attributes, const char *text)
 	attrset(A_NORMAL);
 }
 
-static int
-top_format_endpoint(const char *address, const char *port, char text[TOP_ENDPOINT_SIZE])
+bool
+top_row_is_server(const struct connection_row *row)
 {
-	return snprintf(text, TOP_ENDPOINT_SIZE, strchr(address, ':') != NULL ? "[%s]:%s" : "%s:%s", address, port);
+	return strcmp(row->values[TOP_LOCAL].text, "server") == 0;
+}
+
+static int
+top_format_endpoint(const char *address, unsigned port, char text[TOP_ENDPOINT_SIZE])
+{
+	return snprintf(text, TOP_ENDPOINT_SIZE, strchr(address, ':') != NULL ? "[%s]:%u" : "%s:%u", address, port);
 }
 
 void
-top_fit_endpoint(const char *address, const char *port, int width, char text[TOP_ENDPOINT_SIZE])
+top_fit_endpoint(const char *address, unsigned port, int width, char text[TOP_ENDPOINT_SIZE])
 {
 	static const char gap[] = "..";
 	int length = (int)strlen(address), more = top_format_endpoint(address, port, text) - width;
@@ -114,10 +128,10 @@ top_fit_endpoint(const char *address, const char *port, int width, char text[TOP
 	if (more <= 0)
 		return;
 	if (kept > 0)
-		snprintf(text, TOP_ENDPOINT_SIZE, strchr(address, ':') != NULL ? "[%.*s%s%s]:%s" : "%.*s%s%s:%s",
+		snprintf(text, TOP_ENDPOINT_SIZE, strchr(address, ':') != NULL ? "[%.*s%s%s]:%u" : "%.*s%s%s:%u",
 			 kept - end, address, gap, address + length - end, port);
 	else
-		snprintf(text, TOP_ENDPOINT_SIZE, ":%s", port);
+		snprintf(text, TOP_ENDPOINT_SIZE, ":%u", port);
 }
 
 void
@@ -137,6 +151,19 @@ top_divide_width(int local_longest, int remote_longest, int columns, int *local,
 		*remote = room - *local > TOP_REMOTE_WIDTH ? room - *local : TOP_REMOTE_WIDTH;
 }
 
+/* The address and the port of the client, or of the server. */
+static const char *
+top_row_address(const struct connection_row *row, unsigned server)
+{
+	return row->values[TOP_ADDRESS + 2 * server].text;
+}
+
+static unsigned
+top_row_port(const struct connection_row *row, unsigned server)
+{
+	return (unsigned)row->values[TOP_PORT + 2 * server].number;
+}
+
 /* Widths of the two ends: those of all rows, so that scrolling does not change them. */
 static void
 top_measure(struct top_screen *screen)
@@ -145,11 +172,12 @@ top_measure(struct top_screen *screen)
 	char text[TOP_ENDPOINT_SIZE];
 
 	for (size_t i = 0; i < screen->rates->count; i++) {
-		const char *const *values = (const char *const *)screen->rates->rows[i].values;
-		int length = top_format_endpoint(values[TOP_LADDR], values[TOP_LPORT], text);
+		const struct connection_row *row = &screen->rates->rows[i];
+		unsigned server = top_row_is_server(row);
+		int length = top_format_endpoint(top_row_address(row, server), top_row_port(row, server), text);
 
 		local = length > local ? length : local;
-		length = top_format_endpoint(values[TOP_RADDR], values[TOP_RPORT], text);
+		length = top_format_endpoint(top_row_address(row, !server), top_row_port(row, !server), text);
 		remote = length > remote ? length : remote;
 	}
 	top_divide_width(local, remote, COLS, &screen->local_width, &screen->remote_width);
@@ -158,20 +186,25 @@ top_measure(struct top_screen *screen)
 static void
 top_draw_row(const struct top_screen *screen, int line, int attributes, const struct connection_row *row)
 {
-	char in[8], out[8], rtt[8], local[TOP_ENDPOINT_SIZE], remote[TOP_ENDPOINT_SIZE], text[512];
-	const char *const *values = (const char *const *)row->values;
+	char in[8], out[8], rtt[8] = "-", resent[8], local[TOP_ENDPOINT_SIZE], remote[TOP_ENDPOINT_SIZE], text[512];
+	char process[64];
 	int local_width = screen->local_width, remote_width = screen->remote_width;
+	unsigned server = top_row_is_server(row);
+	const char *state = row->values[TOP_STATE + server].text, *comm = row->values[TOP_COMM].text;
 
-	top_format_value(values[TOP_INBYTES], top_format_bytes, in);
-	top_format_value(values[TOP_OUTBYTES], top_format_bytes, out);
-	top_format_value(values[TOP_RTT], top_format_time, rtt);
-	top_fit_endpoint(values[TOP_RADDR], values[TOP_RPORT], remote_width, remote);
-	top_fit_endpoint(values[TOP_LADDR], values[TOP_LPORT], local_width, local);
+	top_format_rate(screen, row, TOP_IN_BYTES, in);
+	top_format_rate(screen, row, TOP_OUT_BYTES, out);
+	top_format_rate(screen, row, TOP_RESENT, resent);
+	if (row->values[TOP_RTT].number != 0)
+		top_format_time((double)row->values[TOP_RTT].number, rtt);
+	top_fit_endpoint(top_row_address(row, !server), top_row_port(row, !server), remote_width, remote);
+	top_fit_endpoint(top_row_address(row, server), top_row_port(row, server), local_width, local);
 	if (local_width == TOP_PORT_WIDTH)
-		snprintf(local, sizeof local, ":%s", values[TOP_LPORT]);
+		snprintf(local, sizeof local, ":%u", top_row_port(row, server));
+	*put_plain_text(process, comm, strnlen(comm, 15)) = '\0';
 	snprintf(text, sizeof text, "%-*.*s %-*.*s %-*.*s %6s %6s %7s %6s %s", TOP_STATE_WIDTH, TOP_STATE_WIDTH,
-		 strcmp(values[TOP_STATE], "-") == 0 ? values[TOP_PROTO] : values[TOP_STATE], local_width, local_width,
-		 local, remote_width, remote_width, remote, in, out, rtt, values[TOP_RETRANSSEGS], values[TOP_COMM]);
+		 *state == '\0' ? row->values[TOP_PROTO].text : state, local_width, local_width, local, remote_width,
+		 remote_width, remote, in, out, rtt, resent, *comm != '\0' ? process : "-");
 	top_draw_line(line, attributes, text);
 }
 
@@ -191,11 +224,11 @@ top_draw_summary(const struct top_screen *screen)
 	double in = 0, out = 0;
 	char in_text[8], out_text[8], text[512];
 
-	for (size_t i = 0; i < screen->rates->count; i++) {
-		const char *const *values = (const char *const *)screen->rates->rows[i].values;
+	for (size_t i = 0; i < screen->rates->count && screen->rates->seconds > 0; i++) {
+		const struct connection_row *row = &screen->rates->rows[i];
 
-		in += connection_value_is_number(values[TOP_INBYTES]) ? strtod(values[TOP_INBYTES], NULL) : 0;
-		out += connection_value_is_number(values[TOP_OUTBYTES]) ? strtod(values[TOP_OUTBYTES], NULL) : 0;
+		in += (double)row->values[TOP_IN_BYTES].number / screen->rates->seconds;
+		out += (double)row->values[TOP_OUT_BYTES].number / screen->rates->seconds;
 	}
 	top_format_bytes(in, in_text);
 	top_format_bytes(out, out_text);
@@ -213,7 +246,7 @@ top_screen_text(const struct top_screen *screen)
 }
 
 /* Copies the next line of the terminal: a line of text that is too long continues on the next one.  Returns the text
- * behind it. */
+ * after it. */
 static const char *
 top_next_line(const char *text, char line[TOP_LINE_SIZE])
 {

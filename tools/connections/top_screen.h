@@ -10,23 +10,26 @@
 #include "tools/connections/connection_list.h"
 
 /* The fields that top requests, in this order. */
-#define TOP_FIELDS "cid,proto,state,laddr,lport,raddr,rport,inbytes,outbytes,rtt,retranssegs,pid,comm"
+#define TOP_FIELDS \
+	"cid,protostr,local,client_state,server_state,client,client_port,server,server_port,in_bytes,out_bytes," \
+	"rtt_us,resent,comm"
 
 enum top_field {
 	TOP_CID,
 	TOP_PROTO,
-	TOP_STATE,
-	TOP_LADDR,
-	TOP_LPORT,
-	TOP_RADDR,
-	TOP_RPORT,
-	TOP_INBYTES,
-	TOP_OUTBYTES,
+	TOP_LOCAL,
+	TOP_STATE, /* of the client; that of the server follows, and so in the next ones */
+	TOP_ADDRESS = TOP_STATE + 2,
+	TOP_PORT,
+	TOP_IN_BYTES = TOP_ADDRESS + 4,
+	TOP_OUT_BYTES,
 	TOP_RTT,
-	TOP_RETRANSSEGS,
-	TOP_PID,
+	TOP_RESENT,
 	TOP_COMM,
 };
+
+/* Whether the server is the end that is shown as local: only it is. */
+bool top_row_is_server(const struct connection_row *row);
 
 enum top_view { TOP_LIST, TOP_DETAIL, TOP_LADDER, TOP_HELP };
 
@@ -43,7 +46,7 @@ struct top_screen {
 	const char *detail;  /* TOP_DETAIL: lines of text */
 	const char *ladder;  /* TOP_LADDER: likewise, the first one is a title */
 	size_t ladder_first; /* the line below the title */
-	size_t text_first;   /* TOP_DETAIL, TOP_HELP: the line at the top; behind the last page: that */
+	size_t text_first;   /* TOP_DETAIL, TOP_HELP: the line at the top; after the last page: that */
 	/* Columns of the ends in the list; top_screen_draw() sets them. */
 	int local_width, remote_width;
 };
@@ -65,7 +68,7 @@ size_t top_screen_text_lines(const struct top_screen *screen);
 #define TOP_ENDPOINT_SIZE 64
 
 /* Formats an end in a width of at least that of ":65535".  An address that is too long has ".." in its middle. */
-void top_fit_endpoint(const char *address, const char *port, int width, char text[TOP_ENDPOINT_SIZE]);
+void top_fit_endpoint(const char *address, unsigned port, int width, char text[TOP_ENDPOINT_SIZE]);
 
 /* Divides the columns of a terminal among the longest ends.  The local one is only a port unless there is room for
  * both. */

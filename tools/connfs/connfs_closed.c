@@ -35,19 +35,20 @@ connfs_closed_compare(const void *left, const void *right)
 	return (a->cid > b->cid) - (a->cid < b->cid);
 }
 
-/* Adds both ends of a line. */
+/* Adds both ends of a line, unless it is a note. */
 static bool
 connfs_closed_add(struct connfs_closed_list *list, const char *line, size_t length)
 {
 	json_t *object = json_read_object(line, length);
+	bool note = json_read_string(object, "note") != NULL;
 	struct connfs_closed_end client = {.client = true}, server = {.client = false};
 	bool complete = json_read_unsigned(object, "cr_client_cid", &client.cid) &&
 			json_read_unsigned(object, "cr_server_cid", &server.cid) &&
 			json_read_unsigned(object, "cr_end", &client.time_ns);
 
 	json_decref(object);
-	if (!complete)
-		return false;
+	if (note || !complete)
+		return note;
 	server.time_ns = client.time_ns;
 	list->ends[list->count++] = client;
 	list->ends[list->count++] = server;
@@ -93,7 +94,7 @@ connfs_closed_refresh(struct connfs_closed_list *list, const char *socket, uint6
 		return true;
 	free(list->ends);
 	*list = (struct connfs_closed_list){.count = 0};
-	text = connfs_closed_request(socket, "closed --json --fields=client_cid,server_cid,end\n");
+	text = connfs_closed_request(socket, "connections --closed --fields=client_cid,server_cid,end\n");
 	parsed = text != NULL && connfs_closed_parse(list, text);
 	free(text);
 	if (parsed)
@@ -114,9 +115,8 @@ connfs_closed_find(const struct connfs_closed_list *list, uint64_t cid)
 char *
 connfs_closed_record(const char *socket, uint64_t cid)
 {
-	char request[128];
+	char request[64];
 
-	snprintf(request, sizeof request, "closed --json client_cid == %llu || server_cid == %llu\n",
-		 (unsigned long long)cid, (unsigned long long)cid);
+	snprintf(request, sizeof request, "connections --closed --cid=%llu\n", (unsigned long long)cid);
 	return connfs_closed_request(socket, request);
 }

@@ -27,7 +27,7 @@ bool connfs_closed_is_fresh(const struct connfs_closed_list *list, uint64_t most
  * not reply or keeps no connections that have ended. */
 bool connfs_closed_refresh(struct connfs_closed_list *list, const char *socket, uint64_t most_age_ns);
 
-/* The end with this id; NULL if none is listed. */
+/* The end with this id; NULL if it is not listed. */
 const struct connfs_closed_end *connfs_closed_find(const struct connfs_closed_list *list, uint64_t cid);
 
 /* Requests the record of the connection of which an end has this id, a line of JSON; "" if it is overwritten.  NULL

@@ -11,7 +11,7 @@ connfs_kept_request(const char *socket, struct connfs_kept *kept)
 {
 	uint64_t closed, frames;
 	char error[4096];
-	json_t *lines = json_read_reply(socket, "status --json\n", STATUS_MAX, error, sizeof error);
+	json_t *lines = json_read_reply(socket, "status\n", STATUS_MAX, error, sizeof error);
 	const json_t *status = json_array_get(lines, 0);
 	bool known = json_read_unsigned(status, "max_closed_connections", &closed) &&
 		     json_read_unsigned(status, "flight_memory", &frames);

@@ -2,7 +2,6 @@
 #include "tools/connfs/connfs_list.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *connfs_socket;
@@ -11,8 +10,8 @@ uint64_t connfs_list_took_ns;
 struct connfs_closed_list connfs_closed;
 char connfs_error[4096];
 
-static char connfs_fields[] = CONNFS_FIELDS;
-static struct connection_columns connfs_columns;
+struct connection_columns connfs_columns;
+
 static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked */
 
 /* Shortest wait for a request that fails, and the time after it in which no other one is sent: the requests that have
@@ -20,16 +19,18 @@ static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked
 #define CONNFS_HUNG_NS UINT64_C(1000000000)
 
 static uint64_t connfs_began_ns; /* when the last request began */
-static uint64_t connfs_hung_ns;	 /* when the last one that waited as long failed; 0: none has */
+static uint64_t connfs_hung_ns;	 /* when the last one that waited as long failed; 0: no request has */
 
 bool
 connfs_list_begin(const char *socket)
 {
+	char error[RECORD_ERROR_MAX];
+
 	connfs_socket = socket;
-	return connection_columns_choose(&connfs_columns, connfs_fields, NULL);
+	return connection_columns_choose(&connfs_columns, CONNFS_FIELDS, NULL, error);
 }
 
-/* Drops rows whose connection id is no name of a directory, or that of the row before; the list is sorted. */
+/* Drops rows whose connection id is not the name of a directory, or that of the row before; the list is sorted. */
 static void
 connfs_drop_rows(struct connection_list *list)
 {
@@ -88,10 +89,9 @@ connfs_refresh(double most_age)
 bool
 connfs_request_one(uint64_t cid, bool no_wait, struct connection_list *list)
 {
-	char condition[40], *const words[] = {condition}, error[4096];
-	struct connection_request request = {.path = connfs_socket, .words = words, .count = 1, .no_wait = no_wait};
+	struct connection_request request = {.path = connfs_socket, .cid = cid, .no_wait = no_wait};
+	char error[4096];
 
-	snprintf(condition, sizeof condition, "cid=%llu", (unsigned long long)cid);
 	return connfs_begin_request() &&
 	       connfs_end_request(connection_list_receive(list, &connfs_columns, &request, error, sizeof error));
 }
@@ -142,7 +142,7 @@ connfs_find(uint64_t cid)
 uint64_t
 connfs_index(void)
 {
-	const char *found[2];
+	char found[2][CONNFS_VALUE_SIZE];
 
 	if (connfs_indexed == connfs_list.time_ns)
 		return connfs_indexed;
@@ -167,7 +167,7 @@ connfs_index_end(void)
 bool
 connfs_has_value(const struct connection_row *row, enum connfs_group group, const char *text)
 {
-	const char *found[2];
+	char found[2][CONNFS_VALUE_SIZE];
 	unsigned count = connfs_group_values(group, row->values, found);
 
 	while (count-- > 0)

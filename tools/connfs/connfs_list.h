@@ -16,6 +16,7 @@
 #define CONNFS_FRESH_S 1.0
 
 extern const char *connfs_socket;	   /* path of the control socket */
+extern struct connection_columns connfs_columns; /* of CONNFS_FIELDS */
 extern struct connection_list connfs_list; /* sorted by connection id; `time_ns` is 0 until there is one */
 extern uint64_t connfs_list_took_ns;	   /* time from the request for the list to its end */
 extern struct connfs_closed_list connfs_closed;

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/connfs/connfs_files.h"
 #include "tools/connfs/connfs_list.h"
+#include "tools/connfs/connfs_tree.h"
 #include "tools/history/history.h"
 #include "tools/write_client.h"
 
@@ -164,8 +164,8 @@ connfs_open_capture(struct connfs_handle *handle, const struct connfs_node *node
 
 /* The ends of a connection, as text. */
 struct connfs_ends {
-	char local_address[64], local_port[8];
-	char remote_address[64], remote_port[8];
+	char client[64], client_port[8];
+	char server[64], server_port[8];
 };
 
 /* Copies the ends of a connection, which is in the list; an error number, or 0. */
@@ -179,10 +179,10 @@ connfs_copy_ends(uint64_t cid, struct connfs_ends *ends)
 	row = connfs_find(cid);
 	if (row == NULL)
 		return ENOENT;
-	snprintf(ends->local_address, sizeof ends->local_address, "%s", row->values[CONNFS_LADDR]);
-	snprintf(ends->local_port, sizeof ends->local_port, "%s", row->values[CONNFS_LPORT]);
-	snprintf(ends->remote_address, sizeof ends->remote_address, "%s", row->values[CONNFS_RADDR]);
-	snprintf(ends->remote_port, sizeof ends->remote_port, "%s", row->values[CONNFS_RPORT]);
+	snprintf(ends->client, sizeof ends->client, "%s", row->values[CONNFS_CLIENT].text);
+	snprintf(ends->client_port, sizeof ends->client_port, "%u", (unsigned)row->values[CONNFS_CLIENT_PORT].number);
+	snprintf(ends->server, sizeof ends->server, "%s", row->values[CONNFS_SERVER].text);
+	snprintf(ends->server_port, sizeof ends->server_port, "%u", (unsigned)row->values[CONNFS_SERVER_PORT].number);
 	return 0;
 }
 
@@ -193,8 +193,8 @@ connfs_open_history(struct connfs_handle *handle, const struct connfs_node *node
 	struct connfs_ends ends;
 	struct history_request request = {.socket = connfs_socket,
 					  .cid = node->cid,
-					  .address = {ends.local_address, ends.remote_address},
-					  .port = {ends.local_port, ends.remote_port}};
+					  .address = {ends.client, ends.server},
+					  .port = {ends.client_port, ends.server_port}};
 	int error = connfs_copy_ends(node->cid, &ends);
 	char reason[4096];
 	bool done;

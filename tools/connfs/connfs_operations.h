@@ -30,18 +30,7 @@ extern pthread_mutex_t connfs_lock;
 
 /* ------------------------------------------------------------------------------------------------------- operations */
 
-/* Finds a name in a directory. */
-void connfs_lookup(fuse_req_t request, fuse_ino_t inode, const char *name);
-
-/* The attributes of a node; `file` is NULL unless it is open. */
-void connfs_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
-
-/* The target of a link. */
-void connfs_readlink(fuse_req_t request, fuse_ino_t inode);
-
-/* Opens a directory, and a file: its bytes are those of this moment. */
-void connfs_opendir(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
-
+/* Opens a file: its bytes are those of this moment. */
 void connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
 
 /* The bytes of an open directory or file from an offset on; those of a capture do not wait for connfs_lock. */
@@ -55,14 +44,8 @@ void connfs_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info 
 /* The file type of a node: S_IFREG, S_IFDIR or S_IFLNK. */
 mode_t connfs_type(enum connfs_kind kind);
 
-/* Fills the attributes; an error number, or 0.  The list is fresh. */
-int connfs_stat(const struct connfs_node *node, struct stat *attributes);
-
 /* Whether the latest attributes of a text that the kernel has are of this size. */
 bool connfs_kernel_has_size(uint64_t inode, size_t size);
-
-/* Records the size of a file, which a reply to the kernel contains. */
-void connfs_note_size(const struct stat *attributes);
 
 /* The kernel has another size of a text now. */
 void connfs_forget_size(uint64_t inode);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/connfs/connfs_tree.h"
 
-#include <limits.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "tools/connfs/connfs_files.h"
+#include "base/text.h"
 
 /* Most values of one list, and the number of values above which those of earlier lists are dropped. */
 #define VALUES_MAX  1000000u
@@ -73,32 +74,34 @@ connfs_group_name(enum connfs_group group)
 	return group_names[group];
 }
 
-/* Whether a value names a directory; "-" is that of a connection without one. */
 static bool
 connfs_value_is_name(const char *value)
 {
-	size_t length = strlen(value);
-
-	return length > 0 && length <= NAME_MAX && strchr(value, '/') == NULL && strcmp(value, "-") != 0 &&
-	       strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
+	return *value != '\0' && strchr(value, '/') == NULL && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
 }
 
 unsigned
-connfs_group_values(enum connfs_group group, const char *const *values, const char *found[2])
+connfs_group_values(enum connfs_group group, const union connection_value *values, char found[2][CONNFS_VALUE_SIZE])
 {
 	static const enum connfs_field fields[CONNFS_GROUPS][2] = {
 	    [CONNFS_BY_PID] = {CONNFS_PID, CONNFS_PID},
-	    [CONNFS_BY_PORT] = {CONNFS_LPORT, CONNFS_RPORT},
-	    [CONNFS_BY_STATE] = {CONNFS_STATE, CONNFS_PEERSTATE},
-	    [CONNFS_BY_HOST] = {CONNFS_LADDR, CONNFS_RADDR},
+	    [CONNFS_BY_PORT] = {CONNFS_CLIENT_PORT, CONNFS_SERVER_PORT},
+	    [CONNFS_BY_STATE] = {CONNFS_CLIENT_STATE, CONNFS_SERVER_STATE},
+	    [CONNFS_BY_HOST] = {CONNFS_CLIENT, CONNFS_SERVER},
 	};
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const char *value = values[fields[group][i]];
+		const union connection_value *value = &values[fields[group][i]];
 
-		if (connfs_value_is_name(value) && (count == 0 || strcmp(found[0], value) != 0))
-			found[count++] = value;
+		if (group == CONNFS_BY_STATE || group == CONNFS_BY_HOST)
+			snprintf(found[count], CONNFS_VALUE_SIZE, "%s", value->text);
+		else if ((int64_t)value->number >= 0)
+			snprintf(found[count], CONNFS_VALUE_SIZE, "%llu", (unsigned long long)value->number);
+		else
+			continue;
+		if (connfs_value_is_name(found[count]) && (count == 0 || strcmp(found[0], found[1]) != 0))
+			count++;
 	}
 	return count;
 }
@@ -208,4 +211,132 @@ connfs_value_text(uint32_t number, enum connfs_group *group)
 		return NULL;
 	*group = tree_values[number - tree_first]->group;
 	return tree_values[number - tree_first]->text;
+}
+
+/* ----------------------------------------------------------------------------------------------- the bytes of files */
+
+/* A text, "-" if there is none. */
+static const char *
+connfs_known(const union connection_value *value)
+{
+	return value->text[0] != '\0' ? value->text : "-";
+}
+
+static void
+connfs_print_client(const union connection_value *values, struct text_buffer *text)
+{
+	const char *address = values[CONNFS_CLIENT].text;
+
+	text_add_format(text, strchr(address, ':') != NULL ? "[%s]:%u\n" : "%s:%u\n", address,
+			(unsigned)values[CONNFS_CLIENT_PORT].number);
+}
+
+static void
+connfs_print_server(const union connection_value *values, struct text_buffer *text)
+{
+	connfs_print_client(values + (CONNFS_SERVER - CONNFS_CLIENT), text);
+}
+
+static void
+connfs_print_state(const union connection_value *values, struct text_buffer *text)
+{
+	text_add_format(text, "%s %s\n", connfs_known(&values[CONNFS_CLIENT_STATE]),
+			connfs_known(&values[CONNFS_SERVER_STATE]));
+}
+
+/* A number that is not 0 or negative; "-" is one that is unknown. */
+static void
+connfs_print_number(struct text_buffer *text, const char *before, uint64_t number, bool known)
+{
+	text_add_format(text, "%s", before);
+	if (known)
+		text_add_format(text, "%llu\n", (unsigned long long)number);
+	else
+		text_add_format(text, "-\n");
+}
+
+static void
+connfs_print_rtt(const union connection_value *values, struct text_buffer *text)
+{
+	connfs_print_number(text, "", values[CONNFS_RTT].number, values[CONNFS_RTT].number != 0);
+}
+
+static void
+connfs_print_bytes(const union connection_value *values, struct text_buffer *text)
+{
+	text_add_format(text, "client %llu\nserver %llu\n", (unsigned long long)values[CONNFS_CLIENT_BYTES].number,
+			(unsigned long long)values[CONNFS_SERVER_BYTES].number);
+}
+
+static void
+connfs_print_owner(const union connection_value *values, struct text_buffer *text)
+{
+	int64_t pid = (int64_t)values[CONNFS_PID].number;
+	bool client = (int64_t)values[CONNFS_CLIENT_PID].number == pid;
+	int64_t uid = (int64_t)values[client ? CONNFS_CLIENT_UID : CONNFS_SERVER_UID].number;
+
+	connfs_print_number(text, "pid ", (uint64_t)pid, pid >= 0);
+	text_add_format(text, "comm ");
+	text_add_escaped(text, connfs_known(&values[CONNFS_COMM]));
+	connfs_print_number(text, "\nuid ", (uint64_t)uid, uid >= 0);
+}
+
+/* A line for each field: its name and its value. */
+static void
+connfs_print_status(const union connection_value *values, struct text_buffer *text)
+{
+	static const unsigned texts = 1u << CONNFS_PROTO | 1u << CONNFS_LOCAL | 1u << CONNFS_CLIENT |
+				      1u << CONNFS_SERVER |
+				      1u << CONNFS_CLIENT_STATE | 1u << CONNFS_SERVER_STATE;
+	const char *name = CONNFS_FIELDS;
+	char started[32] = "-";
+	struct tm utc;
+
+	for (unsigned i = 0; i < CONNFS_PID; i++, name += strcspn(name, ",") + 1) {
+		time_t start = (time_t)(values[i].number / 1000000000);
+
+		text_add_format(text, "%.*s ", (int)strcspn(name, ","), name);
+		if (i == CONNFS_START && gmtime_r(&start, &utc) != NULL)
+			strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+		if (i == CONNFS_START)
+			text_add_format(text, "%s\n", started);
+		else if ((texts >> i & 1) != 0)
+			text_add_format(text, "%s\n", connfs_known(&values[i]));
+		else
+			connfs_print_number(text, "", values[i].number, i != CONNFS_RTT || values[i].number != 0);
+	}
+	connfs_print_owner(values, text);
+}
+
+static const struct {
+	const char *name;
+	void (*print)(const union connection_value *values, struct text_buffer *text); /* NULL: no text */
+} connfs_files[CONNFS_FILES] = {
+    {"status", connfs_print_status}, {"client", connfs_print_client},
+    {"server", connfs_print_server}, {"state", connfs_print_state},
+    {"rtt", connfs_print_rtt},	     {"bytes", connfs_print_bytes},
+    {"owner", connfs_print_owner},   {"history", NULL},
+    {"capture.pcapng", NULL},
+};
+
+const char *
+connfs_file_name(unsigned file)
+{
+	return connfs_files[file].name;
+}
+
+bool
+connfs_file_has_owner(unsigned file)
+{
+	return connfs_files[file].print == connfs_print_owner || connfs_files[file].print == connfs_print_status;
+}
+
+size_t
+connfs_file_text(unsigned file, const union connection_value *values, char text[CONNFS_TEXT_MAX])
+{
+	struct text_buffer buffer = {.bytes = text, .size = CONNFS_TEXT_MAX};
+
+	if (connfs_files[file].print != NULL)
+		connfs_files[file].print(values, &buffer);
+	return buffer.used;
 }

@@ -17,32 +17,32 @@
 
 #include "tools/connections/connection_list.h"
 
-/* The fields that are requested, in this order. */
+/* The fields that are requested, in this order: those of the file status, and what other files need besides. */
 #define CONNFS_FIELDS \
-	"cid,proto,state,peerstate,laddr,lport,raddr,rport,inbytes,outbytes,insegs,outsegs,retranssegs,rtt,rto,mss," \
-	"pid,comm,uid,tcps_start"
+	"cid,protostr,local,client,client_port,server,server_port,client_state,server_state,start,client_bytes," \
+	"server_bytes,client_segments,server_segments,client_resent,server_resent,rtt_us,client_rto,server_rto,mss," \
+	"pid,comm,client_uid,server_uid,client_pid"
 
 enum connfs_field {
 	CONNFS_CID,
 	CONNFS_PROTO,
-	CONNFS_STATE,
-	CONNFS_PEERSTATE,
-	CONNFS_LADDR,
-	CONNFS_LPORT,
-	CONNFS_RADDR,
-	CONNFS_RPORT,
-	CONNFS_INBYTES,
-	CONNFS_OUTBYTES,
-	CONNFS_INSEGS,
-	CONNFS_OUTSEGS,
-	CONNFS_RETRANSSEGS,
-	CONNFS_RTT,
-	CONNFS_RTO,
-	CONNFS_MSS,
-	CONNFS_PID,
-	CONNFS_COMM,
-	CONNFS_UID,
+	CONNFS_LOCAL,
+	CONNFS_CLIENT,
+	CONNFS_CLIENT_PORT,
+	CONNFS_SERVER,
+	CONNFS_SERVER_PORT,
+	CONNFS_CLIENT_STATE,
+	CONNFS_SERVER_STATE,
 	CONNFS_START,
+	CONNFS_CLIENT_BYTES,
+	CONNFS_SERVER_BYTES,
+	CONNFS_RTT = CONNFS_SERVER_BYTES + 5,
+	CONNFS_PID = CONNFS_RTT + 4,
+	CONNFS_COMM,
+	CONNFS_CLIENT_UID,
+	CONNFS_SERVER_UID,
+	CONNFS_CLIENT_PID,
+	CONNFS_FIELD_COUNT,
 };
 
 /* Directories of links to connections. */
@@ -72,14 +72,18 @@ struct connfs_node {
 
 uint64_t connfs_inode(const struct connfs_node *node);
 
-/* The node of an inode number; false if it is none, or names a group or a file that does not exist. */
+/* The node of an inode number; false if there is no such node, or it names a group or a file that does not exist. */
 bool connfs_node(uint64_t inode, struct connfs_node *node);
 
 const char *connfs_group_name(enum connfs_group group);
 
+/* Bytes of a value with its NUL: more than an address, a port or a state has. */
+#define CONNFS_VALUE_SIZE 64u
+
 /* The values of a connection in a group: its states, its ports, ... of both ends; at most two.  Returns how many.  A
- * value that is no name of a file is left out: "", "..", "a/b", or a long one. */
-unsigned connfs_group_values(enum connfs_group group, const char *const *values, const char *found[2]);
+ * value that is not the name of a file is left out: "", ".." or "a/b". */
+unsigned connfs_group_values(enum connfs_group group, const union connection_value *values,
+			     char found[2][CONNFS_VALUE_SIZE]);
 
 /* Drops all values if there are many; called before those of a list are noted. */
 void connfs_values_trim(void);
@@ -93,5 +97,21 @@ bool connfs_value_number(enum connfs_group group, const char *text, uint64_t see
 
 /* A value and its group; NULL if the number is unknown. */
 const char *connfs_value_text(uint32_t number, enum connfs_group *group);
+
+#define CONNFS_FILES 9u
+
+/* The numbers of the files that are made of the connection's packets; the others are texts. */
+#define CONNFS_HISTORY 7u
+#define CONNFS_CAPTURE 8u
+
+#define CONNFS_TEXT_MAX 2048u
+
+const char *connfs_file_name(unsigned file);
+
+/* Whether a text shows the process. */
+bool connfs_file_has_owner(unsigned file);
+
+/* Writes the text of a file; returns its length.  `values` are those of CONNFS_FIELDS. */
+size_t connfs_file_text(unsigned file, const union connection_value *values, char text[CONNFS_TEXT_MAX]);
 
 #endif

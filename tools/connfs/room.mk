@@ -10,17 +10,12 @@ netobs_connfs_SOURCES = \
 	tools/write_client.c \
 	tools/connections/connection_list.c \
 	%D%/connfs.c \
-	%D%/connfs_attributes.c \
 	%D%/connfs_closed.c \
 	%D%/connfs_closed.h \
-	%D%/connfs_directory.c \
-	%D%/connfs_files.c \
-	%D%/connfs_files.h \
 	%D%/connfs_kept.c \
 	%D%/connfs_kept.h \
 	%D%/connfs_list.c \
 	%D%/connfs_list.h \
-	%D%/connfs_names.c \
 	%D%/connfs_open.c \
 	%D%/connfs_operations.h \
 	%D%/connfs_tree.c \

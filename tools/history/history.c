@@ -16,8 +16,6 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
-#include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "flow/endpoint.h"
@@ -427,7 +425,7 @@ history_child_main(int capture, int pipe, pid_t parent, const struct history_end
 
 /* ------------------------------------------------------------------------------------------------------ the parent */
 
-/* Rows that are in the pipe, at most `size` bytes behind the part of one that is read.  False at its end, and if the
+/* Rows that are in the pipe, at most `size` bytes after the part of one that is read.  False at its end, and if the
  * process takes too long: it may be stopped, or write without end. */
 static bool
 history_read_rows(int pipe, char *bytes, size_t *used, size_t size, uint64_t deadline)

@@ -39,10 +39,10 @@ struct history_row {
 	/* A segment.  Sequence numbers count from the first byte of their end, as in tcpdump(1): it is 1.  If it is not
 	 * captured, the first number that is captured is 1. */
 	uint32_t flags;	 /* NETOBS_TH_ bits */
-	uint32_t seq;	 /* of the first byte of payload, or of a FIN: the number behind a SYN */
+	uint32_t seq;	 /* of the first byte of payload, or of a FIN: the number after a SYN */
 	uint32_t ack;	 /* with NETOBS_TH_ACK only */
 	uint32_t window; /* as on the wire */
-	uint32_t again;	 /* kind of retransmission, enum tcp_retransmit_kind; 0: it is none */
+	uint32_t again;	 /* kind of retransmission, enum tcp_retransmit_kind; 0: it is not a retransmission */
 	uint32_t length; /* bytes of payload; of a datagram, with its header */
 	/* An SCTP packet. */
 	uint32_t chunk;	 /* type of the first chunk */
@@ -99,7 +99,7 @@ bool history_row_is_valid(const struct history_row *row);
 #define HISTORY_LADDER_LATEST 64u
 
 struct history_ladder {
-	char *text; /* `size` bytes, of the caller; `used` of them are written, with a NUL behind them */
+	char *text; /* `size` bytes, of the caller; `used` of them are written, with a NUL after them */
 	size_t size, used;
 	size_t title; /* bytes of the first line */
 	bool cut;     /* the text was full: earlier lines are dropped */
@@ -124,7 +124,7 @@ struct history_request {
 
 /* Pulls the packets of a connection from the flight memory of a running netobsd, and writes their ladder into `text`,
  * which has HISTORY_TEXT_MAX bytes.  False with `error`, and errno: 0 if netobsd rejects the request, for example
- * because it keeps no frames, ENODATA if it has none of this connection, EIO on another failure; else `error` is
+ * because it keeps no frames, ENODATA if it has no frames of this connection, EIO on another failure; else `error` is
  * empty. */
 bool history_read(const struct history_request *request, char *text, char *error, size_t size);
 

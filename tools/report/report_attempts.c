@@ -47,7 +47,8 @@ struct report_scan {
 
 /* Marks the attempts of each client that tries many targets, and returns the largest scan. */
 static struct report_scan
-report_mark_scans(const struct report_facts *facts, const struct report_record **sorted, size_t count, uint64_t *scanners)
+report_mark_scans(const struct report_facts *facts, const struct report_record **sorted, size_t count,
+		  uint64_t *scanners)
 {
 	struct report_scan largest = {0};
 
@@ -55,7 +56,8 @@ report_mark_scans(const struct report_facts *facts, const struct report_record *
 		struct report_scan scan = {.first = sorted[begin]};
 
 		for (end = begin; end < count && sorted[end]->ends[REPORT_CLIENT].address ==
-						     sorted[begin]->ends[REPORT_CLIENT].address; end++) {
+						     sorted[begin]->ends[REPORT_CLIENT].address;
+		     end++) {
 			scan.targets += end == begin || sorted[end]->service != sorted[end - 1]->service;
 			scan.attempts++;
 			scan.answered += sorted[end]->reason == REPORT_REFUSED;
@@ -98,10 +100,12 @@ report_find_scan(struct report_finding *finding, const struct report_facts *fact
 	finding->count = scan.attempts;
 	finding->cost_us = scan.attempts * REPORT_FAILURE_US;
 	report_gather(finding, facts, report_is_scan, REPORT_EVENTS);
-	report_write(finding, "%s scans: it tried %" PRIu64 " ports%s%s, and %s", scan.first->ends[REPORT_CLIENT].address,
-		     scan.targets, scan.targets == scan.attempts ? "" : " again and again",
-		     " that do not take connections",
-		     scan.answered == 0 ? "none answered" : scan.answered == scan.attempts ? "each refused" : "some refused");
+	report_write(finding, "%s scans: it tried %" PRIu64 " ports%s%s, and %s",
+		     scan.first->ends[REPORT_CLIENT].address, scan.targets,
+		     scan.targets == scan.attempts ? "" : " again and again", " that do not take connections",
+		     scan.answered == 0		      ? "none answered"
+		     : scan.answered == scan.attempts ? "each refused"
+						      : "some refused");
 	if (scanners > 1)
 		report_write(finding, "; %" PRIu64 " other addresses scan, too", scanners - 1);
 	report_write(finding, ".");
@@ -142,7 +146,8 @@ report_find_flood(struct report_finding *finding, const struct report_facts *fac
 				facts->roles[i] = REPORT_ROLE_FLOOD;
 		finding->count = most;
 		finding->cost_us = most * REPORT_FAILURE_US;
-		report_write(finding, "SYN flood: %" PRIu64 " attempts to connect to %s port %u, from %" PRIu64
+		report_write(finding,
+			     "SYN flood: %" PRIu64 " attempts to connect to %s port %u, from %" PRIu64
 			     " addresses that do not go on, probably forged.",
 			     most, facts->services[target].address, facts->services[target].port, clients[target]);
 	}
@@ -151,7 +156,7 @@ report_find_flood(struct report_finding *finding, const struct report_facts *fac
 	free(last);
 }
 
-/* ------------------------------------------------------------------------------------------------- without an answer */
+/* ------------------------------------------------------------------------------------------------ without an answer */
 
 static bool
 report_is_explained(const struct report_facts *facts, const struct report_record *record)
@@ -186,8 +191,10 @@ report_find_backlog(struct report_finding *finding, const struct report_facts *f
 	finding->cost_us = found.count * REPORT_FAILURE_US;
 	report_write(finding, "The accept queue of ");
 	report_write_where(finding, &found);
-	report_write(finding, " is full: %" PRIu64 " of %" PRIu64 " connections were not taken%s; its program does not accept "
-		     "them fast enough, or its backlog is too small.", found.count, finding->of,
+	report_write(finding,
+		     " is full: %" PRIu64 " of %" PRIu64 " connections were not taken%s; its program does not accept "
+		     "them fast enough, or its backlog is too small.",
+		     found.count, finding->of,
 		     report_service_of(facts, found.worst)->opened > 0 ? ", though others were" : "");
 }
 
@@ -220,12 +227,13 @@ report_find_no_answer(struct report_finding *finding, const struct report_facts 
 		return;
 	finding->count = found.count;
 	finding->cost_us = found.count * REPORT_FAILURE_US;
-	report_write(finding, "No answer: %" PRIu64 " attempt%s to connect to ", found.count, report_plural(found.count));
+	report_write(finding, "No answer: %" PRIu64 " attempt%s to connect to ", found.count,
+		     report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " %s never answered; %s.", found.count == 1 ? "was" : "were",
-		     report_server_is_there(facts, found.worst) ?
-			     "the host answers elsewhere, so a firewall on the way drops them" :
-			     "the host is away, or a firewall drops them");
+		     report_server_is_there(facts, found.worst)
+			 ? "the host answers elsewhere, so a firewall on the way drops them"
+			 : "the host is away, or a firewall drops them");
 }
 
 static uint64_t
@@ -242,8 +250,7 @@ report_find_half_open(struct report_finding *finding, const struct report_facts 
 	if (found.count == 0)
 		return;
 	for (size_t e = 0; e < finding->evidence_count; e++)
-		report_set_packet(&finding->evidence[e],
-				  facts->list[finding->evidence[e].record].syn_ack_packet);
+		report_set_packet(&finding->evidence[e], facts->list[finding->evidence[e].record].syn_ack_packet);
 	finding->count = found.count;
 	finding->cost_us = found.count * REPORT_FAILURE_US;
 	report_write(finding, "%" PRIu64 " attempt%s to connect to ", found.count, report_plural(found.count));
@@ -271,8 +278,10 @@ report_find_rejected(struct report_finding *finding, const struct report_facts *
 	report_write(finding, " %s rejected with an ICMP error: \"%s\", sent by ", found.count == 1 ? "was" : "were",
 		     report_rejection_words(&found.worst->rejection));
 	report_write_sender(finding, &found.worst->rejection);
-	report_write(finding, "%s.", report_rejection_is_filter(&found.worst->rejection) ?
-		     ", a firewall or router that does not let them pass" : "");
+	report_write(finding, "%s.",
+		     report_rejection_is_filter(&found.worst->rejection)
+			 ? ", a firewall or router that does not let them pass"
+			 : "");
 }
 
 static uint64_t
@@ -311,10 +320,12 @@ report_find_refused(struct report_finding *finding, const struct report_facts *f
 	report_write(finding, " got a RST; ");
 	if (report_rst_is_foreign(facts, found.worst)) {
 		finding->side = "network";
-		report_write(finding, "it has another TTL than the server's packets, so a firewall on the way rejects them.");
+		report_write(finding,
+			     "it has another TTL than the server's packets, so a firewall on the way rejects them.");
 	} else {
 		report_write(finding, "nothing listens there%s.",
-			     report_port_is_open(facts, found.worst) ? " at that moment, though it did at other times" : "");
+			     report_port_is_open(facts, found.worst) ? " at that moment, though it did at other times"
+								     : "");
 	}
 }
 
@@ -345,7 +356,9 @@ report_measure_lost_attempt(const struct report_facts *facts, const struct repor
 {
 	(void)facts;
 	return record->protocol == IPPROTO_TCP && record->handshake_us >= REPORT_SLOW_HANDSHAKE_US &&
-			       report_handshake_was_lost(record) ? (uint64_t)record->handshake_us : 0;
+		       report_handshake_was_lost(record)
+		   ? (uint64_t)record->handshake_us
+		   : 0;
 }
 
 void
@@ -363,7 +376,8 @@ report_find_lost_attempts(struct report_finding *finding, const struct report_fa
 	finding->count = found.count;
 	finding->of = report_service_of(facts, found.worst)->connections;
 	finding->cost_us = finding->waited_us = found.sum;
-	report_write(finding, "Handshakes were lost: %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
+	report_write(finding, "Handshakes were lost: %" PRIu64 " connection%s to ", found.count,
+		     report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " came about only after the ");
 	if (syn_ack == 0)
@@ -386,8 +400,10 @@ report_measure_slow_handshake(const struct report_facts *facts, const struct rep
 
 	(void)facts;
 	return record->protocol == IPPROTO_TCP && record->handshake_us >= REPORT_SLOW_HANDSHAKE_US &&
-			       !report_handshake_was_lost(record) && !report_loses_acks(record, REPORT_CLIENT) &&
-			       2 * rtt <= record->handshake_us ? (uint64_t)record->handshake_us : 0;
+		       !report_handshake_was_lost(record) && !report_loses_acks(record, REPORT_CLIENT) &&
+		       2 * rtt <= record->handshake_us
+		   ? (uint64_t)record->handshake_us
+		   : 0;
 }
 
 void
@@ -403,13 +419,17 @@ report_find_slow_handshake(struct report_finding *finding, const struct report_f
 	finding->side = client ? "client" : "server";
 	finding->count = found.count;
 	finding->cost_us = finding->waited_us = found.sum;
-	report_write(finding, "Slow handshakes: on %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
+	report_write(finding, "Slow handshakes: on %" PRIu64 " connection%s to ", found.count,
+		     report_plural(found.count));
 	report_write_where(finding, &found);
 	if (found.worst->delay == REPORT_OLD_ANSWER)
-		report_write(finding, " the server answered for an older connection of the same ports, and the SYN was sent "
-				      "again, at most after ");
+		report_write(finding,
+			     " the server answered for an older connection of the same ports, and the SYN was sent "
+			     "again, at most after ");
 	else
-		report_write(finding, " the %s came late, at most after ", client ? "ACK of the client" : "SYN,ACK of the server");
+		report_write(finding, " the %s came late, at most after ",
+			     client ? "ACK of the client" : "SYN,ACK of the server");
 	report_write_time(finding, found.max);
-	report_write(finding, "%s.", found.worst->delay == REPORT_OLD_ANSWER ? "" : ", though round trips are shorter later");
+	report_write(finding, "%s.",
+		     found.worst->delay == REPORT_OLD_ANSWER ? "" : ", though round trips are shorter later");
 }

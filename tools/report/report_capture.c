@@ -112,7 +112,7 @@ report_sent_closed_window(struct report_capture *capture, const struct report_ev
 		trouble->packets[REPORT_ZERO_WINDOW] = at->packet;
 }
 
-/* Whether data is a request of its own: the server has sent an ACK before it, and it is no part of a long request. */
+/* Whether data is a request of its own: the server has sent an ACK before it, and it is not part of a long request. */
 static bool
 report_is_next_request(const struct report_request_event *before, const struct report_request_event *next)
 {
@@ -204,8 +204,8 @@ report_sent_control(struct report_capture *capture, const struct report_event_at
 	    end->syn_ack_packet == 0) {
 		end->syn_ack_packet = at->packet;
 		end->syn_ack_time = at->time;
-		end->echoes_first = (at->segment->tcp.options & TCP_OPTION_TIMESTAMPS) != 0 && peer->ticks_first_time != 0 &&
-				    at->segment->tcp.tsecr == peer->ticks_first;
+		end->echoes_first = (at->segment->tcp.options & TCP_OPTION_TIMESTAMPS) != 0 &&
+				    peer->ticks_first_time != 0 && at->segment->tcp.tsecr == peer->ticks_first;
 	}
 }
 
@@ -246,8 +246,8 @@ report_count_up(uint16_t *count, unsigned by)
 	*count = (uint16_t)(*count + by < UINT16_MAX ? *count + by : UINT16_MAX);
 }
 
-/* Most systems count the packets of a connection in the identification (RFC 791): a gap is packets that the capture does
- * not have. */
+/* Most systems count the packets of a connection in the identification (RFC 791): a gap is packets that the capture
+ * does not have. */
 static void
 report_sent_ident(struct report_end_events *self, const struct packet *segment)
 {
@@ -285,7 +285,8 @@ report_count_repeat(struct report_repeats *repeats, const struct report_repeats 
 	repeats->last = latest->time;
 }
 
-/* An ACK is delayed if it comes so long after a small segment, ns: systems wait 40 ms at least, RFC 9293 allows 500 ms. */
+/* An ACK is delayed if it comes so long after a small segment, ns: systems wait 40 ms at least, RFC 9293 allows 500
+ * ms. */
 #define DELAYED_ACK_MIN 30000000u
 #define DELAYED_ACK_MAX 550000000u
 
@@ -467,7 +468,7 @@ report_capture_retransmission(struct report_capture *capture, const struct repor
 	if (info->tcpr_kind != RETRANSMIT_SPURIOUS && at->segment != NULL)
 		trouble->stuck_length = at->segment->payload_wire;
 	if (info->tcpr_kind == RETRANSMIT_SPURIOUS) {
-		/* It may follow a row of others, of which it is no part. */
+		/* It may follow a row of others, of which it is not a part. */
 		if (latest.segments == trouble->repeats.segments + 1 && latest.received == trouble->repeats.received)
 			trouble->repeats.segments++;
 		return;
@@ -547,8 +548,7 @@ report_capture_query(struct report_capture *capture, struct firing *firing)
 
 	if (report_is_timeout_known(dns, &timeout) || dns->count++ >= REPORT_EVIDENCE)
 		return;
-	dns->first[dns->count - 1] =
-	    (struct report_query){.cid = timeout.cid, .time = timeout.time, .id = timeout.id};
+	dns->first[dns->count - 1] = (struct report_query){.cid = timeout.cid, .time = timeout.time, .id = timeout.id};
 }
 
 /* Gives an end of a record its events, but not those that an earlier connection with its index had after its record. */
@@ -576,7 +576,8 @@ report_capture_record(struct report_capture *capture, struct firing *firing)
 		return;
 	}
 	for (unsigned e = 0; e < REPORT_ENDS && record->protocol == IPPROTO_TCP; e++) {
-		const struct tcp_endpoint *self = &firing->flow->tcp[e == REPORT_CLIENT ? firing->endpoint : 1 - firing->endpoint];
+		const struct tcp_endpoint *self =
+		    &firing->flow->tcp[e == REPORT_CLIENT ? firing->endpoint : 1 - firing->endpoint];
 
 		record->ends[e].unacknowledged = self->nxt - self->una;
 		record->ends[e].scales = (self->flags & TCP_EP_WSCALE_OFFERED) != 0;
@@ -656,10 +657,10 @@ report_capture_clear(struct report_capture *capture)
 bool
 report_capture_read(struct report_capture *capture, struct report_passes *passes)
 {
-	static const enum probe_id probes[] = {PROBE_IP_RECEIVE,     PROBE_TCP_SEND,	PROBE_TCP_RECEIVE,
-					       PROBE_TCP_RETRANSMIT, PROBE_ICMP_RECEIVE, PROBE_TCP_ACCEPT_ESTABLISHED,
+	static const enum probe_id probes[] = {PROBE_IP_RECEIVE,     PROBE_TCP_SEND,	   PROBE_TCP_RECEIVE,
+					       PROBE_TCP_RETRANSMIT, PROBE_ICMP_RECEIVE,   PROBE_TCP_ACCEPT_ESTABLISHED,
 					       PROBE_DNS_TIMEOUT,    PROBE_CONNECTION_END, PROBE_HTTP_REQUEST_DONE,
-					       PROBE_DNS_QUERY,	PROBE_DNS_RESPONSE,   PROBE_TLS_ALERT};
+					       PROBE_DNS_QUERY,	     PROBE_DNS_RESPONSE,   PROBE_TLS_ALERT};
 	struct report_pass_counters counters = {0};
 	enum input_result result;
 

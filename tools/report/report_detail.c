@@ -493,7 +493,7 @@ report_detail_fire(void *context, struct firing *firing)
 		report_exchanges_take_segment(detail->exchanges, &detail->pass, firing, watched->exchange - 1);
 }
 
-/* Datagrams of exchanges: most packets have none of the ports. */
+/* Datagrams of exchanges: most packets have other ports. */
 static void
 report_detail_packet(void *context, const struct flow *flow, unsigned sender, uint64_t time)
 {

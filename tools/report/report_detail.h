@@ -19,8 +19,8 @@
  * known to be slow at all.
  *
  * A client may also react to data of the server: to a heartbeat, or to the settings of HTTP/2.  Nothing answers that,
- * and the next data of the server is no answer, however late it comes.  A short request of TCP directly after data of
- * the server may be such a reaction, or the next command of a quick client.
+ * and the next data of the server is not an answer, however late it comes.  A short request of TCP directly after data
+ * of the server may be such a reaction, or the next command of a quick client.
  *
  * The capture may lack data of the server, too, which may be the answer.
  *

@@ -17,7 +17,7 @@
 /* Segments as large as this do not pass a link with a smaller MTU. */
 #define LARGE_SEGMENT 900u
 
-/* ------------------------------------------------------------------------------------------------------ silent paths */
+/* ----------------------------------------------------------------------------------------------------- silent paths */
 
 /* Whether an end sends a large segment again and again, larger than any that arrived. */
 static bool
@@ -38,8 +38,8 @@ report_largest(const struct report_end *end)
 	return end->events.length_acked > end->events.length_sent ? end->events.length_acked : end->events.length_sent;
 }
 
-/* Whether many packets of a server did not arrive at the capture, by their identifications, and only small ones did, until
- * the client gave up. */
+/* Whether many packets of a server did not arrive at the capture, by their identifications, and only small ones did,
+ * until the client gave up. */
 static bool
 report_is_lost_large(const struct report_record *record)
 {
@@ -93,29 +93,32 @@ report_find_mtu(struct report_finding *finding, const struct report_facts *facts
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		const struct report_record *record = &facts->list[finding->evidence[i].record];
 
-		report_set_packet(&finding->evidence[i],
-				  report_trouble(&record->ends[report_is_stuck_large(record, REPORT_SERVER)])->repeats.packet);
+		report_set_packet(
+		    &finding->evidence[i],
+		    report_trouble(&record->ends[report_is_stuck_large(record, REPORT_SERVER)])->repeats.packet);
 	}
 	e = report_is_stuck_large(found.worst, REPORT_SERVER) ? REPORT_SERVER : REPORT_CLIENT;
 	end = &found.worst->ends[e];
 	finding->count = found.count;
 	finding->waited_us = found.sum;
 	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
-	report_write(finding, "MTU black hole: on %" PRIu64 " connection%s with ", found.count, report_plural(found.count));
+	report_write(finding, "MTU black hole: on %" PRIu64 " connection%s with ", found.count,
+		     report_plural(found.count));
 	report_write_where(finding, &found);
 	if (report_is_lost_large(found.worst)) {
 		report_write(
 		    finding,
 		    " %u packets of the server did not arrive at the capture (their identifications are missing), "
-		    "only small ones did, until the client gave up; no ICMP error says that they are too big for the path.",
+		    "only small ones did, until the client gave up; no ICMP error says that they are too big for the "
+		    "path.",
 		    found.worst->ends[REPORT_SERVER].events.idents_missing);
 		return;
 	}
 	report_write(finding, " large segments of the %s (%u bytes) never arrive and small ones do; %s",
 		     e == REPORT_CLIENT ? "client" : "server", report_trouble(end)->stuck_length,
-		     found.worst->silence.too_big != 0 ?
-			     "an ICMP error says that they are too big for the path, and the sender does not heed it." :
-			     "no ICMP error says that they are too big for the path.");
+		     found.worst->silence.too_big != 0
+			 ? "an ICMP error says that they are too big for the path, and the sender does not heed it."
+			 : "no ICMP error says that they are too big for the path.");
 }
 
 /* The time, us, for which a connection was idle before it fell silent. */
@@ -159,12 +162,13 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 	report_write(finding, ".");
 }
 
-/* --------------------------------------------------------------------------------------------------- gave up, resets */
+/* -------------------------------------------------------------------------------------------------- gave up, resets */
 
 /* From this time on, us, a client that closes without an answer has given up. */
 #define PATIENCE_US 500000u
 
-/* Times for which clients wait before they give up are equal if they differ by less than this, us and a part of them. */
+/* Times for which clients wait before they give up are equal if they differ by less than this, us and a part of
+ * them. */
 #define PATIENCE_SPREAD_US   30000u
 #define PATIENCE_SPREAD_PART 32u
 
@@ -176,8 +180,8 @@ report_find_silent(struct report_finding *finding, const struct report_facts *fa
 #define GOES_ON_US 500000u
 #define PROMPT_US  100000u
 
-/* Whether an answer was under way when the client closed: none of it had come, or it went on.  A server that pushes messages
- * has no answer under way. */
+/* Whether an answer was under way when the client closed: none of it had come, or it went on.  A server that pushes
+ * messages has no answer under way. */
 static bool
 report_is_under_way(const struct report_record *record)
 {
@@ -272,7 +276,8 @@ report_find_unanswered(struct report_finding *finding, const struct report_facts
 	if (!worst->open_request.closed)
 		report_write(finding, "the capture ended after ");
 	else
-		report_write(finding, "the %s gave up after ", worst->open_request.end == REPORT_SERVER ? "server" : "client");
+		report_write(finding, "the %s gave up after ",
+			     worst->open_request.end == REPORT_SERVER ? "server" : "client");
 	report_write_time(finding, worst->open_request.us);
 	report_write(finding, ".");
 }
@@ -283,9 +288,7 @@ report_measure_gave_up(const struct report_facts *facts, const struct report_rec
 {
 	if (report_is_given_up(facts, record))
 		return 1 + record->patience_us;
-	return report_is_cut_off(record) && record->open_request.packet == 0
-		   ? 1 + record->duration_us
-		   : 0;
+	return report_is_cut_off(record) && record->open_request.packet == 0 ? 1 + record->duration_us : 0;
 }
 
 void
@@ -301,7 +304,8 @@ report_find_gave_up(struct report_finding *finding, const struct report_facts *f
 	finding->count = found.count;
 	finding->waited_us = found.sum;
 	finding->cost_us = found.sum + found.count * REPORT_FAILURE_US;
-	report_write(finding, "The client gave up: %" PRIu64 " connection%s to ", found.count, report_plural(found.count));
+	report_write(finding, "The client gave up: %" PRIu64 " connection%s to ", found.count,
+		     report_plural(found.count));
 	report_write_where(finding, &found);
 	report_write(finding, " %s closed by the client %s, the longest after ", found.count == 1 ? "was" : "were",
 		     before == found.count ? "before any byte of the answer came"
@@ -311,7 +315,7 @@ report_find_gave_up(struct report_finding *finding, const struct report_facts *f
 	report_write(finding, ": its patience is shorter than the server needs.");
 }
 
-/* ------------------------------------------------------------------------------------------------------------ resets */
+/* ----------------------------------------------------------------------------------------------------------- resets */
 
 /* A connection without data for so long, us, is idle when its server closes it. */
 #define RESET_IDLE_US 700000u
@@ -348,7 +352,8 @@ report_measure_idle_closed(const struct report_facts *facts, const struct report
 	const struct report_request_event *request = report_end_request(&record->ends[REPORT_CLIENT].events);
 
 	(void)facts;
-	if (!report_is_reset(record) || report_is_foreign_reset(record) || request->packet == 0 || record->waits.program[REPORT_CLIENT] < RESET_IDLE_US)
+	if (!report_is_reset(record) || report_is_foreign_reset(record) || request->packet == 0 ||
+	    record->waits.program[REPORT_CLIENT] < RESET_IDLE_US)
 		return 0;
 	if (record->ends[REPORT_SERVER].bytes <= request->received)
 		return request->received > 0 && server->finish_time < request->time + report_server_trip_ns(record);
@@ -418,7 +423,7 @@ report_find_reset(struct report_finding *finding, const struct report_facts *fac
 			     : "its program failed or closed without reading");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- half-closed */
+/* ------------------------------------------------------------------------------------------------------ half-closed */
 
 /* A connection that its other end has closed so long ago, us, when this end closes was forgotten by the program. */
 #define FORGOTTEN_US 3000000u

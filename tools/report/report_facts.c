@@ -78,7 +78,7 @@ report_note_start(struct report_pair *pair, const struct report_record *record)
 		pair->first_open = record->start;
 }
 
-/* Behind the FINs of both ends what carries data is another connection. */
+/* After the FINs of both ends what carries data is another connection. */
 static bool
 report_goes_on(const struct report_pair *pair, const struct report_record *record)
 {
@@ -134,7 +134,7 @@ report_beginnings_find(struct report_capture *capture)
 /* Bytes of a request on a connection that has had answers; shorter data is often a control message without answer. */
 #define REQUEST_MIN 64u
 
-/* Requests in a row, each with an ACK and none with an answer, that show a protocol of one direction. */
+/* Requests in a row, each with an ACK and without an answer, that show a protocol of one direction. */
 #define ONE_WAY_REQUESTS 3u
 
 /* A client that closes within this time after its data, ns, expects no answer; later it has waited for one. */
@@ -208,8 +208,7 @@ report_expects_nothing(const struct report_end_events *client, const struct repo
 	const struct report_request_event *request = report_end_request(client);
 	bool closes = until == client->finish_time && until < request->time + CLOSE_NS;
 
-	return request->row >= ONE_WAY_REQUESTS ||
-	       (server->bytes > 0 && (request->length < REQUEST_MIN || closes));
+	return request->row >= ONE_WAY_REQUESTS || (server->bytes > 0 && (request->length < REQUEST_MIN || closes));
 }
 
 /* The latest request, if the server has sent segments after it, but no data. */
@@ -251,8 +250,8 @@ report_too_big(const struct report_end_trouble *events)
 /* What a client sends so shortly before it closes says good-bye, ns. */
 #define FAREWELL_NS 100000000u
 
-/* The time for which a client has waited for the rest of an answer when it closed.  The request is no short message, and the
- * server has acknowledged it. */
+/* The time for which a client has waited for the rest of an answer when it closed.  The request is not a short message,
+ * and the server has acknowledged it. */
 static void
 report_check_patience(struct report_record *record)
 {
@@ -269,8 +268,8 @@ report_check_patience(struct report_record *record)
 	record->abandoned = client->finish_received <= request->received;
 }
 
-/* Retransmissions, or keep-alive probes, up to the end to which the peer sends nothing.  A RST or FIN of the end itself may
- * follow them. */
+/* Retransmissions, or keep-alive probes, up to the end to which the peer sends nothing.  A RST or FIN of the end
+ * itself may follow them. */
 static void
 report_check_silence(struct report_record *record)
 {
@@ -351,7 +350,7 @@ report_check_greeting(struct report_record *record, const struct report_end_trou
 		record->greeting_us = server->greeting_us - opened;
 }
 
-/* A server may take nothing of what the capture has behind its SYN-ACK: it does not arrive, or the queue of the server
+/* A server may take nothing of what the capture has after its SYN-ACK: it does not arrive, or the queue of the server
  * is full.  The server then has no connection: it sends the SYN-ACK again, and acknowledges no data.  Silence for which
  * there is an ICMP error has another sentence. */
 static void

@@ -198,7 +198,8 @@ report_failures_take_tls(struct report_failures *failures, struct report_texts *
 	failure->certificate = report_is_certificate_alert(tls->tls_alert_description);
 	if (failure->count > 1)
 		return;
-	failure->text = report_keep_beginning(texts, tls->tls_alertstr[0] != '\0' ? tls->tls_alertstr : "that is encrypted");
+	failure->text =
+	    report_keep_beginning(texts, tls->tls_alertstr[0] != '\0' ? tls->tls_alertstr : "that is encrypted");
 	failure->name = report_keep_beginning(texts, tls->tls_sni);
 }
 
@@ -224,11 +225,13 @@ report_failures_take_icmp(struct report_failures *failures, struct report_texts 
 	if (firing->flow != NULL)
 		report_failure_add_example(failure, firing_cid(firing), packet);
 	if (failure->count == 1)
-		failure->text = report_keep_beginning(texts, icmp_error_words(icmp->icmp_version, icmp->icmp_type, icmp->icmp_code));
+		failure->text = report_keep_beginning(
+		    texts, icmp_error_words(icmp->icmp_version, icmp->icmp_type, icmp->icmp_code));
 }
 
 void
-report_failures_take(struct report_failures *failures, struct report_texts *texts, struct firing *firing, uint64_t packet)
+report_failures_take(struct report_failures *failures, struct report_texts *texts, struct firing *firing,
+		     uint64_t packet)
 {
 	switch (firing->probe) {
 	case PROBE_HTTP_REQUEST_DONE:

@@ -41,11 +41,11 @@ struct report_failure {
 	    *group; /* what failures are told apart by, besides: name of the server, path, name that was asked for; kept
 			    * text, hostile bytes; NULL: by nothing */
 	uint64_t count, sum_us, max_us; /* times: of answers that were slow */
-	const char *text; /* code in words */
-	const char *name; /* path or name that was asked for, the first time: hostile bytes */
-	bool by_client;	  /* the client has sent the alert */
-	bool certificate; /* the alert is about a certificate */
-	bool closed;	  /* the error says that no program has the port */
+	const char *text;		/* code in words */
+	const char *name;		/* path or name that was asked for, the first time: hostile bytes */
+	bool by_client;			/* the client has sent the alert */
+	bool certificate;		/* the alert is about a certificate */
+	bool closed;			/* the error says that no program has the port */
 	struct {
 		uint64_t cid, packet; /* connection id of the server's end; 0 unknown */
 	} examples[REPORT_EXAMPLES];
@@ -57,8 +57,8 @@ struct report_failures {
 	uint64_t dropped;
 };
 
-/* Takes what fires: http-request-done, dns-query, dns-response, tls-alert, and icmp-receive about UDP; `packet`: number of
- * the frame. */
+/* Takes what fires: http-request-done, dns-query, dns-response, tls-alert, and icmp-receive about UDP; `packet`:
+ * number of the frame. */
 void report_failures_take(struct report_failures *failures, struct report_texts *texts, struct firing *firing,
 			  uint64_t packet);
 

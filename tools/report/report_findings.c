@@ -215,7 +215,8 @@ report_service_add(struct report_service *service, const struct report_record *r
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
 	struct report_waits *sum = &service->waits;
 	const struct report_waits *w = &record->waits;
-	bool in_order = (client->flags & server->flags & REPORT_FLAG_FIN) != 0; /* a RST after both FINs is no failure */
+	bool in_order =
+	    (client->flags & server->flags & REPORT_FLAG_FIN) != 0; /* a RST after both FINs: not a failure */
 
 	service->address = server->address;
 	service->port = server->port;
@@ -325,8 +326,10 @@ report_findings_make(struct report_capture *capture)
 {
 	struct report_findings *findings = calloc(1, sizeof(*findings));
 	uint32_t gatherings = 0;
-	struct report_facts facts = {
-	    .capture = capture, .gatherings = &gatherings, .list = capture->records.list, .count = capture->records.count};
+	struct report_facts facts = {.capture = capture,
+				     .gatherings = &gatherings,
+				     .list = capture->records.list,
+				     .count = capture->records.count};
 	bool made = findings != NULL && report_services_find(&facts, capture->records.list);
 
 	for (size_t i = 0; made && i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Findings: what is wrong in a capture.  Each kind of fault has a row in the table of report_findings.c: a function that
- * looks for it in all connections, and says what it has cost.  A connection may be in several findings.  They are ordered
- * by what they cost: seconds that somebody waited, and connections or requests that failed.
+ * Findings: what is wrong in a capture.  Each kind of fault has a row in the table of report_findings.c: a function
+ * that looks for it in all connections, and says what it has cost.  A connection may be in several findings.  They are
+ * ordered by what they cost: seconds that somebody waited, and connections or requests that failed.
  */
 #ifndef NETOBS_REPORT_FINDINGS_H
 #define NETOBS_REPORT_FINDINGS_H
@@ -43,15 +43,15 @@ struct report_service {
 	uint16_t port;
 	uint8_t protocol;
 	uint64_t connections;
-	uint64_t opened;  /* with a complete handshake */
+	uint64_t opened; /* with a complete handshake */
 	uint64_t failed; /* connections that did not come about, or were reset */
 	uint64_t exchanges, bytes, resent;
 	uint64_t slow_answers;
 	uint64_t server_min_us, server_max_us; /* shortest and longest time for an answer; UINT64_MAX and 0: none */
 	bool dns;			       /* queries of DNS go to it */
-	uint64_t cut_off_us;	   /* patience of a client that cut an answer off; 0: none did */
-	uint64_t abandoned_us;	   /* patience of the first client that closed before any byte of an answer; 0: none did */
-	uint64_t abandoned;	   /* how many had about that patience */
+	uint64_t cut_off_us;		       /* patience of a client that cut an answer off; 0: none did */
+	uint64_t abandoned_us; /* patience of the first client that closed before any byte of an answer; 0: none did */
+	uint64_t abandoned;    /* how many had about that patience */
 	struct report_waits waits; /* sums */
 };
 
@@ -95,9 +95,9 @@ typedef void report_find(struct report_finding *finding, const struct report_fac
 typedef uint64_t (*report_measure)(const struct report_facts *facts, const struct report_record *record);
 
 struct report_gathered {
-	uint64_t count, sum, max;	  /* records found, their measures, the largest */
+	uint64_t count, sum, max;	   /* records found, their measures, the largest */
 	const struct report_record *worst; /* with the largest; NULL: none was found */
-	size_t services;		  /* of how many services */
+	size_t services;		   /* of how many services */
 };
 
 /* Gathers the records that the measure finds.  Those with the largest measures become the evidence, with the packet of
@@ -117,7 +117,8 @@ void report_write_server(struct report_finding *finding, const struct report_rec
 /* Appends the server of the worst record, and how many others. */
 void report_write_where(struct report_finding *finding, const struct report_gathered *gathered);
 
-/* An ICMP error in words, those of cr_icmp_str; appends the address that sent it; whether a filter sends such errors. */
+/* An ICMP error in words, those of cr_icmp_str; appends the address that sent it; whether a filter sends
+ * such errors. */
 const char *report_rejection_words(const struct report_rejection *rejection);
 void report_write_sender(struct report_finding *finding, const struct report_rejection *rejection);
 bool report_rejection_is_filter(const struct report_rejection *rejection);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobs-report: the program behind `netobs report`. */
+/* netobs-report: the program of `netobs report`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -18,14 +18,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/closed_output.h"
 #include "base/log.h"
-#include "base/log_debug.h"
 #include "base/output.h"
 #include "base/output_file.h"
 #include "base/units.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
+#include "confine/privileges.h"
 #include "formulas/match/filter_text.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_detail.h"

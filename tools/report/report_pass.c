@@ -9,7 +9,6 @@
 #include "base/loop.h"
 #include "base/output.h"
 #include "base/thread.h"
-#include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "dissect/peek.h"

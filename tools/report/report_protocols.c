@@ -6,7 +6,7 @@
 
 #include "tools/report/report_findings.h"
 
-/* Fewer answers that say that something does not exist are no fault. */
+/* Fewer answers that say that something does not exist are not a fault. */
 #define MISSING_MIN 3u
 
 #define DNS_PORT 53u
@@ -61,7 +61,8 @@ report_sum_failures(const struct report_facts *facts, enum report_failure_kind k
 
 /* The connections of the failure become the evidence, with its packets. */
 static void
-report_link_failure(struct report_finding *finding, const struct report_facts *facts, const struct report_failure *failure)
+report_link_failure(struct report_finding *finding, const struct report_facts *facts,
+		    const struct report_failure *failure)
 {
 	for (size_t i = 0; i < facts->count && finding->evidence_count < failure->examples_count; i++) {
 		const struct report_record *record = &facts->list[i];
@@ -98,11 +99,14 @@ report_find_tls(struct report_finding *finding, const struct report_facts *facts
 	client = most->by_client;
 	report_set_told(finding, facts, &told, REPORT_FAILURE_US);
 	finding->side = client ? "client" : "server";
-	report_write(finding, "TLS handshakes fail: the %s ended %" PRIu64 " connection%s with %s port %u by the alert %s%s%s",
+	report_write(finding,
+		     "TLS handshakes fail: the %s ended %" PRIu64 " connection%s with %s port %u by the alert %s%s%s",
 		     client ? "client" : "server", told.count, report_plural(told.count), most->server, most->port,
 		     most->text, most->name[0] != '\0' ? ", for " : "", most->name);
-	report_write(finding, "%s.", most->certificate ? client ? "; the client does not accept the certificate of the server" :
-							  "; the server does not accept the certificate of the client" : "");
+	report_write(finding, "%s.",
+		     most->certificate ? client ? "; the client does not accept the certificate of the server"
+						: "; the server does not accept the certificate of the client"
+				       : "");
 }
 
 static void
@@ -154,7 +158,9 @@ report_find_dns_slow(struct report_finding *finding, const struct report_facts *
 		return;
 	report_set_told(finding, facts, &told, 0);
 	finding->of = report_total(facts, REPORT_DNS_ANY, told.most);
-	report_write(finding, "DNS is slow: %" PRIu64 " of %" PRIu64 " answers of the DNS server %s port %u took 0.5 s or more, at most ",
+	report_write(finding,
+		     "DNS is slow: %" PRIu64 " of %" PRIu64
+		     " answers of the DNS server %s port %u took 0.5 s or more, at most ",
 		     told.count, finding->of, told.most->server, told.most->port);
 	report_write_time(finding, told.max_us);
 	report_write(finding, "; the first was for %s.", told.most->name);
@@ -195,7 +201,7 @@ report_find_dns_rcode(struct report_finding *finding, const struct report_facts 
 					    : "");
 }
 
-/* ------------------------------------------------------------------------------------------ DNS from another address */
+/* ----------------------------------------------------------------------------------------- DNS from another address */
 
 /* Datagrams that come to a port of a client. */
 struct report_arrival {
@@ -208,7 +214,8 @@ struct report_arrival {
 static int
 report_arrival_compare(const void *a, const void *b)
 {
-	const struct report_end *x = ((const struct report_arrival *)a)->to, *y = ((const struct report_arrival *)b)->to;
+	const struct report_end *x = ((const struct report_arrival *)a)->to,
+				*y = ((const struct report_arrival *)b)->to;
 
 	if (x->address != y->address)
 		return (uintptr_t)x->address < (uintptr_t)y->address ? -1 : 1;
@@ -352,7 +359,8 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 	const struct report_unanswered *dns = &facts->capture->dns;
 	struct report_told asked = report_sum_failures(facts, REPORT_DNS_QUERY, NULL);
 	struct report_told answered = report_sum_failures(facts, REPORT_DNS_ANY, NULL);
-	uint64_t cid = dns->first[0].cid, count = dns->count, elsewhere = 0, rejected = report_rejected_queries(facts), mute;
+	uint64_t cid = dns->first[0].cid, count = dns->count, elsewhere = 0, rejected = report_rejected_queries(facts),
+		 mute;
 	const char *name = report_mute_name(facts, &mute);
 
 	for (size_t i = 0; count != 0 && i < facts->count; i++)
@@ -387,10 +395,12 @@ report_find_dns_mute(struct report_finding *finding, const struct report_facts *
 		}
 	if (name != NULL)
 		report_write(finding, ", for example for %s", name);
-	report_write(finding, "%s.", finding->harmless ? ", perhaps because the capture has one direction only, as of TCP" : "");
+	report_write(finding, "%s.",
+		     finding->harmless ? ", perhaps because the capture has one direction only, as of TCP" : "");
 }
 
-/* Whether an ICMP error is about a datagram to a service, and not about one to the port of a client that has asked one. */
+/* Whether an ICMP error is about a datagram to a service, and not about one to the port of a client that has asked
+ * one. */
 static bool
 report_is_of_query(const struct report_facts *facts, const struct report_failure *failure)
 {
@@ -412,7 +422,7 @@ report_find_udp_unreachable(struct report_finding *finding, const struct report_
 	if (told.most == NULL)
 		return;
 	report_set_told(finding, facts, &told, REPORT_FAILURE_US / 2);
-	report_write(finding, "Unreachable: %" PRIu64 " UDP datagram%s to %s port %u got an ICMP error, \"%s\"%s.", told.count,
-		     report_plural(told.count), told.most->server, told.most->port, told.most->text,
+	report_write(finding, "Unreachable: %" PRIu64 " UDP datagram%s to %s port %u got an ICMP error, \"%s\"%s.",
+		     told.count, report_plural(told.count), told.most->server, told.most->port, told.most->text,
 		     told.most->closed ? ": nothing listens there" : "");
 }

@@ -151,7 +151,7 @@ report_gaps(struct report_finding *finding, const struct report_facts *facts)
 		report_complete(finding, facts);
 		return 0;
 	}
-	report_write(finding, "%sThe capture itself has gaps, which are no fault of the network",
+	report_write(finding, "%sThe capture itself has gaps, which are not faults of the network",
 		     report_space(finding));
 	report_write_part(finding, &has_parts, capture->dropped, "frame was dropped", "frames were dropped");
 	report_write_part(finding, &has_parts, lossy, "connection lacks data", "connections lack data");
@@ -180,7 +180,7 @@ report_duplicated(struct report_finding *finding, const struct report_capture *c
 	else
 		report_write(finding, "%sAbout %u %% of the packets are duplicates", report_space(finding), percent);
 	report_write(finding, ": a mirror port of both directions, or a capture on several interfaces, has them "
-			       "twice. They are no retransmissions; the volumes below count them.");
+			       "twice. They are not retransmissions; the volumes below count them.");
 	return 100 + 10 * copies;
 }
 

@@ -39,45 +39,45 @@ struct report_opening {
 /* The latest request of a client. */
 struct report_request_event {
 	uint64_t packet, time;
-	uint64_t received; /* bytes that the server had sent before it */
-	uint64_t segments; /* segments that the server had sent before it */
-	uint64_t row;	   /* requests since the last data of the server, with this one */
-	uint64_t first;	   /* time of the first request of this row */
-	uint32_t length;   /* payload bytes of its last segment */
+	uint64_t received;     /* bytes that the server had sent before it */
+	uint64_t segments;     /* segments that the server had sent before it */
+	uint64_t row;	       /* requests since the last data of the server, with this one */
+	uint64_t first;	       /* time of the first request of this row */
+	uint32_t length;       /* payload bytes of its last segment */
 	uint32_t first_length; /* of the first request of this row */
 };
 
 /* An ICMP error that a packet was not delivered. */
 struct report_rejection {
-	uint8_t version; /* 4 ICMP, 6 ICMPv6; 0: there is none */
+	uint8_t version; /* 4 ICMP, 6 ICMPv6; 0: there is no error */
 	uint8_t type, code;
 	uint8_t sender[16]; /* network order; IPv4 in the first four bytes */
 };
 
 /* Events of an end that has trouble.  Times ns since the epoch; packets 0: none. */
 struct report_end_trouble {
-	uint64_t cid;			 /* connection id of the end */
+	uint64_t cid;			   /* connection id of the end */
 	uint64_t packets[REPORT_TROUBLES]; /* the first packet of each kind */
-	uint64_t closed_packet;		 /* the segment that closed the window last */
-	uint64_t closed_time;		 /* its time */
-	uint64_t closed_segments;	 /* segments that the end had sent by the last one that shows it closed */
-	uint64_t closed_us;		 /* time for which the window was closed in all; 0 unknown */
-	uint64_t stuck_us;		 /* how long it is closed, if it is not opened again */
-	uint64_t longest_us;		 /* longest time for which it was closed, stuck_us included; 0 unknown */
-	uint64_t longest_packet;	 /* the segment that closed it then */
+	uint64_t closed_packet;		   /* the segment that closed the window last */
+	uint64_t closed_time;		   /* its time */
+	uint64_t closed_segments;	   /* segments that the end had sent by the last one that shows it closed */
+	uint64_t closed_us;		   /* time for which the window was closed in all; 0 unknown */
+	uint64_t stuck_us;		   /* how long it is closed, if it is not opened again */
+	uint64_t longest_us;		   /* longest time for which it was closed, stuck_us included; 0 unknown */
+	uint64_t longest_packet;	   /* the segment that closed it then */
 	struct report_repeats repeats;
-	uint64_t repeats_most;		 /* most retransmissions in a row */
-	uint64_t queued_ns;		 /* longest time from the first to the last request of a row */
-	uint64_t greeting_us;		 /* of a server that sends first, and late: until its first data; 0 none */
-	uint64_t missing_segments;	 /* segments that it had sent when it acknowledged missing data last */
-	uint32_t missing;		 /* bytes that it acknowledged then and the capture does not have */
-	uint64_t too_big_packet;	 /* latest ICMP error that a packet of it was too big for the path */
+	uint64_t repeats_most;	   /* most retransmissions in a row */
+	uint64_t queued_ns;	   /* longest time from the first to the last request of a row */
+	uint64_t greeting_us;	   /* of a server that sends first, and late: until its first data; 0 none */
+	uint64_t missing_segments; /* segments that it had sent when it acknowledged missing data last */
+	uint32_t missing;	   /* bytes that it acknowledged then and the capture does not have */
+	uint64_t too_big_packet;   /* latest ICMP error that a packet of it was too big for the path */
 	uint64_t too_big_time;
 	struct report_rejection rejection; /* the first of a packet of it */
-	uint64_t duplicates_reported;	 /* D-SACKs that it has sent (RFC 2883): what it got twice */
-	uint64_t acked_before_loss;	 /* bytes of it that were acknowledged before its first retransmission */
-	uint64_t segments_before_loss;	 /* segments that it had sent by then */
-	uint32_t stuck_length;		 /* payload bytes of its latest retransmission */
+	uint64_t duplicates_reported;	   /* D-SACKs that it has sent (RFC 2883): what it got twice */
+	uint64_t acked_before_loss;	   /* bytes of it that were acknowledged before its first retransmission */
+	uint64_t segments_before_loss;	   /* segments that it had sent by then */
+	uint32_t stuck_length;		   /* payload bytes of its latest retransmission */
 	struct report_opening syn_again;   /* the latest SYN or SYN-ACK that it has sent again */
 	struct report_repeats alive;	   /* keep-alive probes in a row, to which its peer sends nothing */
 	uint64_t held_us, held_max_us;	   /* time for which it held data back until a small segment was acknowledged */
@@ -87,13 +87,13 @@ struct report_end_trouble {
 
 /* Events of an end.  Most connections have no trouble, and a server has no request. */
 struct report_end_events {
-	uint64_t finish_time;	 /* its first FIN or RST; 0 none */
-	uint64_t finish_received; /* bytes that its peer had sent by then */
+	uint64_t finish_time;	   /* its first FIN or RST; 0 none */
+	uint64_t finish_received;  /* bytes that its peer had sent by then */
 	uint64_t finish_data_time; /* the latest data of its peer before; 0 none */
-	bool reset_first;	  /* it was a RST */
-	uint64_t syn_ack_packet; /* its first SYN-ACK; 0 none */
+	bool reset_first;	   /* it was a RST */
+	uint64_t syn_ack_packet;   /* its first SYN-ACK; 0 none */
 	uint64_t syn_ack_time;
-	bool echoes_first; /* that SYN-ACK echoes the timestamp of the first SYN */
+	bool echoes_first;	/* that SYN-ACK echoes the timestamp of the first SYN */
 	uint64_t opened_packet; /* REPORT_OPENED; 0 none */
 	uint64_t data_packet;	/* its latest segment with new payload */
 	uint64_t data_time;	/* its time; 0 none */
@@ -104,14 +104,15 @@ struct report_end_events {
 	uint32_t ticks;			       /* its latest timestamp (RFC 7323), if `ticks_time` is not 0 */
 	uint32_t ticks_first;		       /* its first one */
 	uint64_t ticks_first_time, ticks_time; /* their times */
-	uint64_t lag_ticks;	/* sum over its data segments: ticks of its peer since the one that they echo */
-	uint32_t lags;		/* number of these */
-	uint32_t length_acked;	/* the largest payload of its segments when all were acknowledged */
-	uint32_t length_sent;	/* the largest since then */
-	uint8_t ttl, rst_ttl;	/* of its latest segment without RST, of its first RST; 0 none */
-	uint8_t idents_known;	/* its latest segment has an identification, and it is known how far the next one is */
-	uint16_t ident;		/* identification of its latest segment */
-	uint16_t idents_next, idents_odd; /* segments whose identification follows that before, or does not; saturating */
+	uint64_t lag_ticks;    /* sum over its data segments: ticks of its peer since the one that they echo */
+	uint32_t lags;	       /* number of these */
+	uint32_t length_acked; /* the largest payload of its segments when all were acknowledged */
+	uint32_t length_sent;  /* the largest since then */
+	uint8_t ttl, rst_ttl;  /* of its latest segment without RST, of its first RST; 0 none */
+	uint8_t idents_known;  /* its latest segment has an identification, and it is known how far the next one is */
+	uint16_t ident;	       /* identification of its latest segment */
+	uint16_t idents_next,
+	    idents_odd;		 /* segments whose identification follows that before, or does not; saturating */
 	uint16_t idents_late;	 /* segments whose identification is a little smaller than that before; saturating */
 	uint16_t idents_missing; /* identifications that the capture lacks between those that follow; saturating */
 	struct report_request_event *request; /* NULL: none */
@@ -127,17 +128,17 @@ struct report_request_event *report_end_add_request(struct report_end_events *en
 const struct report_end_trouble *report_end_trouble(const struct report_end_events *end);
 const struct report_request_event *report_end_request(const struct report_end_events *end);
 
-/* Frees what the events have; they are none then. */
+/* Frees what the events have; there are no events then. */
 void report_end_clear(struct report_end_events *end);
 
 struct report_text_block;
 
 /* Texts of records, such as addresses and names, each kept once.  Zero at first. */
 struct report_texts {
-	const char **slots; /* a hash table; NULL: the slot is free */
-	size_t size, count; /* size is a power of two */
+	const char **slots;		  /* a hash table; NULL: the slot is free */
+	size_t size, count;		  /* size is a power of two */
 	struct report_text_block *blocks; /* the latest first */
-	uint64_t seed; /* secret: a capture cannot choose texts whose probe sequences are long */
+	uint64_t seed;			  /* secret: a capture cannot choose texts whose probe sequences are long */
 };
 
 /* The kept copy of a text, which stays where it is; NULL if out of memory. */
@@ -200,8 +201,8 @@ struct report_end {
 	uint16_t port;
 	uint64_t cid;
 	uint64_t segments, bytes, resent, zero_windows;
-	uint8_t flags; /* of all its segments */
-	bool scales;   /* it has offered window scaling */
+	uint8_t flags;		 /* of all its segments */
+	bool scales;		 /* it has offered window scaling */
 	uint32_t unacknowledged; /* sequence space that it has sent and its peer has not acknowledged, at the end */
 	struct report_end_events events;
 };
@@ -257,10 +258,10 @@ struct report_record {
 	int64_t rtt_us[REPORT_ENDS];	   /* smallest round trip between the capture and each end; -1 unknown */
 	int64_t loaded_us[REPORT_ENDS];	   /* mean round trip to each end under load; -1 unknown */
 	int64_t server_min_us, server_max_us, unanswered_us;
-	int8_t closed_by;		   /* the end that has sent the first FIN or RST; -1 none */
-	bool cut;			   /* the other end has sent more data after that */
-	bool close_wait[REPORT_ENDS];	   /* its last state */
-	size_t service;			   /* index in the services */
+	int8_t closed_by;	      /* the end that has sent the first FIN or RST; -1 none */
+	bool cut;		      /* the other end has sent more data after that */
+	bool close_wait[REPORT_ENDS]; /* its last state */
+	size_t service;		      /* index in the services */
 	struct report_end ends[REPORT_ENDS];
 	uint64_t uid; /* place in the output, so that the order is the same in every run */
 	uint64_t start, end, duration_us;
@@ -291,7 +292,7 @@ struct report_record {
 	struct report_silence silence;
 	struct report_rejection rejection; /* the one that has ended the attempt, or `rejected`: the first one */
 	enum report_reason reason;
-	const char *name; /* JSON */
+	const char *name;	 /* JSON */
 	const char *answered_by; /* address that answers the queries of DNS in place of the server; NULL: none does */
 };
 

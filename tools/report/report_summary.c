@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
 #include "base/json.h"
+#include "base/text.h"
 
 /* Services in the table. */
 #define SERVICES_SHOWN 20u
@@ -21,7 +21,8 @@ report_finding_is_caveat(const struct report_finding *finding)
 static bool
 report_finding_is_wrong(const struct report_finding *finding)
 {
-	return finding->text[0] != '\0' && finding->cost_us > 0 && !finding->harmless && !report_finding_is_caveat(finding);
+	return finding->text[0] != '\0' && finding->cost_us > 0 && !finding->harmless &&
+	       !report_finding_is_caveat(finding);
 }
 
 int
@@ -34,7 +35,8 @@ report_summary_status(const struct report_findings *findings)
 
 		if (report_finding_is_wrong(finding))
 			return REPORT_STATUS_WRONG;
-		blind |= finding->text[0] != '\0' && report_finding_is_caveat(finding) && finding->cost_us >= REPORT_BLIND;
+		blind |=
+		    finding->text[0] != '\0' && report_finding_is_caveat(finding) && finding->cost_us >= REPORT_BLIND;
 	}
 	return blind ? REPORT_STATUS_UNDECIDED : 0;
 }
@@ -67,7 +69,8 @@ report_put_examples(FILE *file, const struct report_capture *capture, const stru
 }
 
 static void
-report_put_finding_text(FILE *file, const struct report_capture *capture, const struct report_finding *finding, unsigned number)
+report_put_finding_text(FILE *file, const struct report_capture *capture, const struct report_finding *finding,
+			unsigned number)
 {
 	fprintf(file, "%u. ", number);
 	report_put_plain(file, finding->text);
@@ -88,8 +91,9 @@ report_put_duration(FILE *file, uint64_t us)
 static const char *
 report_largest_wait(const struct report_service *service)
 {
-	static const char *const names[] = {"nothing", "connect", "path",	      "network",	 "client program",
-					    "server program", "slow sender", "closed window", "loss", "closing", "unknown"};
+	static const char *const names[] = {"nothing",	      "connect",	"path",	       "network",
+					    "client program", "server program", "slow sender", "closed window",
+					    "loss",	      "closing",	"unknown"};
 	const struct report_waits *w = &service->waits;
 	uint64_t us[] = {0,
 			 w->connect,
@@ -122,11 +126,14 @@ report_put_services_text(FILE *file, const struct report_findings *findings)
 
 		fprintf(file, "%-6" PRIu64 " %-9" PRIu64, service->connections, service->failed);
 		report_put_duration(file, service->opened != 0 ? service->waits.connect / service->opened : 0);
-		report_put_duration(file, service->exchanges != 0 ? service->waits.program[REPORT_SERVER] / service->exchanges : 0);
+		report_put_duration(
+		    file, service->exchanges != 0 ? service->waits.program[REPORT_SERVER] / service->exchanges : 0);
 		report_put_duration(file, service->waits.lost[0] + service->waits.lost[1]);
 		fprintf(file, "   %10" PRIu64 "  %-15s %s port %u/%s\n", service->bytes, report_largest_wait(service),
 			service->address, service->port,
-			service->protocol == IPPROTO_TCP ? "tcp" : service->protocol == IPPROTO_UDP ? "udp" : "sctp");
+			service->protocol == IPPROTO_TCP   ? "tcp"
+			: service->protocol == IPPROTO_UDP ? "udp"
+							   : "sctp");
 	}
 	if (findings->services_count > SERVICES_SHOWN)
 		fprintf(file, "and %zu other services\n", findings->services_count - SERVICES_SHOWN);
@@ -199,7 +206,8 @@ report_add_finding(struct json *json, const struct report_capture *capture, cons
 	json_add_string(json, "text", finding->text);
 	json_begin_array(json, "examples");
 	for (size_t e = 0; e < finding->evidence_count; e++)
-		report_add_example(json, &capture->records.list[finding->evidence[e].record], finding->evidence[e].frame);
+		report_add_example(json, &capture->records.list[finding->evidence[e].record],
+				   finding->evidence[e].frame);
 	json_end_array(json);
 	json_end_object(json);
 }

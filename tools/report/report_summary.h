@@ -12,8 +12,8 @@
 /* Exit status of --check: something is wrong; the capture cannot tell. */
 enum { REPORT_STATUS_WRONG = 3, REPORT_STATUS_UNDECIDED = 4 };
 
-/* Writes what is wrong, most cost first, then a table of the services, in lines of any length.  False if the file cannot
- * be written. */
+/* Writes what is wrong, most cost first, then a table of the services, in lines of any length.  False if the file
+ * cannot be written. */
 bool report_summary_write_text(FILE *file, const struct report_capture *capture, const struct report_findings *findings,
 			       const struct report_input *input);
 

@@ -64,9 +64,9 @@ report_volume_is_stray(const struct report_volume *volume)
 	if (volume->width == 0)
 		return report_volume_first_is_stray(volume);
 	for (size_t i = 1; i < volume->held_count; i++) {
-		uint64_t behind = volume->held[i].time + TOLERANCE_NS;
+		uint64_t after = volume->held[i].time + TOLERANCE_NS;
 
-		if ((ahead && behind < time) || (back && behind >= volume->now))
+		if ((ahead && after < time) || (back && after >= volume->now))
 			return true;
 	}
 	return volume->held_count == 1 && (back || (ahead && time > volume->now + YEAR_NS));

@@ -16,19 +16,19 @@
 /* Answers that take long, all of them equally long, to a client that asks again at once: long polls, which wait for an
  * event or the end of their time. */
 #define POLL_MIN_US   1900000u
-#define POLL_ANSWERS 3u
+#define POLL_ANSWERS  3u
 #define POLL_AGAIN_US 100000u
-#define POLL_BYTES 1000u
+#define POLL_BYTES    1000u
 
 /* A round trip of this length, us, is a distance. */
 #define DISTANCE_US 100000
 
 /* Requests in a row on one connection, each answered soon, that make a chatty protocol. */
 #define CHATTY_REQUESTS 100u
-#define CHATTY_US 50000u
+#define CHATTY_US	50000u
 
 /* A transfer that pauses and is slower than this, bytes a second, has a slow sender. */
-#define SLOW_SENDER_RATE 65536u
+#define SLOW_SENDER_RATE  65536u
 #define SLOW_SENDER_BYTES 16384u
 
 static bool
@@ -87,8 +87,9 @@ report_link_answers(struct report_finding *finding, const struct report_facts *f
 		if (answer->last_copy > 0)
 			snprintf(again, sizeof again, " and again in packet %" PRIu64, answer->last_copy);
 		evidence->frame = answer->answer;
-		snprintf(evidence->text, sizeof evidence->text, "request in packet %" PRIu64 "%s, answer in packet %" PRIu64,
-			 answer->request, again, answer->answer);
+		snprintf(evidence->text, sizeof evidence->text,
+			 "request in packet %" PRIu64 "%s, answer in packet %" PRIu64, answer->request, again,
+			 answer->answer);
 	}
 }
 
@@ -220,8 +221,8 @@ report_find_distance(struct report_finding *finding, const struct report_facts *
 	report_write_where(finding, &found);
 	report_write(finding, " takes ");
 	report_write_time(finding, (uint64_t)report_round_trip(found.worst));
-	report_write(finding, "; %" PRIu64 " connection%s with %" PRIu64 " request%s, one after the other, spent ", found.count,
-		     report_plural(found.count), requests, report_plural(requests));
+	report_write(finding, "; %" PRIu64 " connection%s with %" PRIu64 " request%s, one after the other, spent ",
+		     found.count, report_plural(found.count), requests, report_plural(requests));
 	report_write_time(finding, found.sum);
 	report_write(finding, " on such round trips alone.");
 }
@@ -235,7 +236,9 @@ report_measure_chatty(const struct report_facts *facts, const struct report_reco
 	if (!report_is_tcp(record) || record->exchanges < CHATTY_REQUESTS || record->turns < 2 * CHATTY_REQUESTS - 1)
 		return 0;
 	return waited / record->exchanges <= CHATTY_US && waited >= 1000000 &&
-	       record->waits.program[REPORT_CLIENT] < waited ? waited : 0;
+		       record->waits.program[REPORT_CLIENT] < waited
+		   ? waited
+		   : 0;
 }
 
 void
@@ -247,7 +250,8 @@ report_find_chatty(struct report_finding *finding, const struct report_facts *fa
 		return;
 	finding->count = found.worst->exchanges;
 	finding->cost_us = finding->waited_us = found.sum;
-	report_write(finding, "Chatty: %" PRIu64 " request%s to ", found.worst->exchanges, report_plural(found.worst->exchanges));
+	report_write(finding, "Chatty: %" PRIu64 " request%s to ", found.worst->exchanges,
+		     report_plural(found.worst->exchanges));
 	report_write_where(finding, &found);
 	report_write(finding, " one after the other on a connection, each answered in ");
 	report_write_time(finding, found.max / found.worst->exchanges);
@@ -268,7 +272,8 @@ report_resent_data(const struct report_record *record, unsigned end)
 	return resent > syn ? resent - syn : 0;
 }
 
-/* Whether what an end sent again had arrived: its peer reports what it got twice.  Then the answer was lost, or the ACK. */
+/* Whether what an end sent again had arrived: its peer reports what it got twice.  Then the answer was lost, or the
+ * ACK. */
 static bool
 report_came_twice(const struct report_record *record, unsigned end)
 {
@@ -288,11 +293,13 @@ report_idents_missing(const struct report_record *record, unsigned end)
 
 	/* Some systems count the packets of all connections: then more are missing than the end can have sent. */
 	return events->idents_next >= 4 && events->idents_odd <= events->idents_next / 16 &&
-			       record->ends[end].segments + events->idents_missing <= most ? events->idents_missing : 0;
+		       record->ends[end].segments + events->idents_missing <= most
+		   ? events->idents_missing
+		   : 0;
 }
 
-/* Packets of an end that others overtook: late ones in the capture, or sent again although they arrive, while no packet of
- * the peer is missing. */
+/* Packets of an end that others overtook: late ones in the capture, or sent again although they arrive, while no
+ * packet of the peer is missing. */
 static uint64_t
 report_late_packets(const struct report_record *record, unsigned end)
 {
@@ -353,8 +360,9 @@ report_is_policed(const struct report_record *record, unsigned end)
 static uint64_t
 report_lost_us(const struct report_record *record, unsigned end)
 {
-	uint64_t handshake = record->resent_syn != 0 && record->handshake_us > (int64_t)record->waits.connect ?
-				     (uint64_t)record->handshake_us - record->waits.connect : 0;
+	uint64_t handshake = record->resent_syn != 0 && record->handshake_us > (int64_t)record->waits.connect
+				 ? (uint64_t)record->handshake_us - record->waits.connect
+				 : 0;
 	uint64_t lost = record->waits.lost[end];
 
 	return lost > handshake ? lost - handshake : 0;
@@ -393,7 +401,8 @@ report_measure_lost_server(const struct report_facts *facts, const struct report
 }
 
 static void
-report_write_lost(struct report_finding *finding, const struct report_facts *facts, unsigned end, report_measure measure)
+report_write_lost(struct report_finding *finding, const struct report_facts *facts, unsigned end,
+		  report_measure measure)
 {
 	struct report_gathered found = report_gather(finding, facts, measure, REPORT_RESENT);
 	uint64_t resent = 0, segments = 0, before = 0, us = 0;
@@ -408,18 +417,23 @@ report_write_lost(struct report_finding *finding, const struct report_facts *fac
 			continue;
 		resent += report_lost_packets(record, end);
 		segments += record->ends[end].segments;
-		before += report_came_twice(record, 1 - end) ? report_lost_packets(record, end) : record->lost_before[end];
+		before +=
+		    report_came_twice(record, 1 - end) ? report_lost_packets(record, end) : record->lost_before[end];
 		us += measure(facts, record) - 1000 * report_lost_packets(record, end);
 	}
 	finding->count = found.count;
 	finding->waited_us = us;
 	finding->cost_us = found.sum;
-	report_write(finding, "Loss toward the %s: %" PRIu64 " of %" PRIu64 " segments (%.1f %%) of the %s on %" PRIu64
-		     " connection%s were lost and sent again, which cost ", to, resent, segments,
-		     100.0 * (double)resent / (double)segments, from, found.count, report_plural(found.count));
+	report_write(finding,
+		     "Loss toward the %s: %" PRIu64 " of %" PRIu64 " segments (%.1f %%) of the %s on %" PRIu64
+		     " connection%s were lost and sent again, which cost ",
+		     to, resent, segments, 100.0 * (double)resent / (double)segments, from, found.count,
+		     report_plural(found.count));
 	report_write_time(finding, us);
 	report_write(finding, "; they were lost %s the capture point; server ",
-		     before == 0 ? "after" : 2 * before >= resent ? "before" : "before and after");
+		     before == 0	    ? "after"
+		     : 2 * before >= resent ? "before"
+					    : "before and after");
 	report_write_where(finding, &found);
 	report_write(finding, ".");
 }
@@ -466,12 +480,13 @@ report_find_lost_acks(struct report_finding *finding, const struct report_facts 
 	}
 	finding->count = found.count;
 	finding->cost_us = finding->waited_us = found.sum;
-	report_write(finding, "ACKs of the %s are lost: on %" PRIu64 " connection%s with ", e == REPORT_CLIENT ? "client" : "server",
-		     found.count, report_plural(found.count));
+	report_write(finding, "ACKs of the %s are lost: on %" PRIu64 " connection%s with ",
+		     e == REPORT_CLIENT ? "client" : "server", found.count, report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " %" PRIu64 " of %" PRIu64 " packets of the %s, nearly all of them ACKs, did not arrive at the "
-		     "capture (their identifications are missing).", missing, missing + segments,
-		     e == REPORT_CLIENT ? "client" : "server");
+	report_write(finding,
+		     " %" PRIu64 " of %" PRIu64 " packets of the %s, nearly all of them ACKs, did not arrive at the "
+		     "capture (their identifications are missing).",
+		     missing, missing + segments, e == REPORT_CLIENT ? "client" : "server");
 }
 
 static uint64_t
@@ -502,7 +517,8 @@ report_find_policer(struct report_finding *finding, const struct report_facts *f
 	report_write(finding, "A policer limits the rate: on %" PRIu64 " connection%s with ", found.count,
 		     report_plural(found.count));
 	report_write_where(finding, &found);
-	report_write(finding, " the first %" PRIu64 " kB of the %s passed, and what exceeded about %" PRIu64
+	report_write(finding,
+		     " the first %" PRIu64 " kB of the %s passed, and what exceeded about %" PRIu64
 		     " kB/s after that was dropped (%" PRIu64 " of %" PRIu64 " segments), which cost ",
 		     report_trouble(end)->acked_before_loss / 1000, e == REPORT_SERVER ? "server" : "client",
 		     found.worst->duration_us != 0 ? end->bytes * 1000 / found.worst->duration_us : 0, end->resent,
@@ -587,7 +603,7 @@ report_find_doubled(struct report_finding *finding, const struct report_facts *f
 		     server ? "client" : "server", found.sum / 1000);
 }
 
-/* ------------------------------------------------------------------------------------------------ queues and windows */
+/* ----------------------------------------------------------------------------------------------- queues and windows */
 
 /* Round trips that grow to this under load, us, and so many times the shortest one, are those of a long queue. */
 #define QUEUE_US    100000u
@@ -663,8 +679,8 @@ report_find_queue(struct report_finding *finding, const struct report_facts *fac
 		     rate);
 }
 
-/* The time of a transfer to an end whose window is too small for the distance, us: as much as the window holds passes in
- * each round trip. */
+/* The time of a transfer to an end whose window is too small for the distance, us: as much as the window holds passes
+ * in each round trip. */
 static uint64_t
 report_small_window_us(const struct report_record *record, unsigned end)
 {
@@ -799,7 +815,8 @@ report_measure_reader_server(const struct report_facts *facts, const struct repo
 }
 
 static void
-report_write_reader(struct report_finding *finding, const struct report_facts *facts, unsigned end, report_measure measure)
+report_write_reader(struct report_finding *finding, const struct report_facts *facts, unsigned end,
+		    report_measure measure)
 {
 	struct report_gathered found = report_gather(finding, facts, measure, REPORT_ZERO_WINDOW);
 	const char *side = end == REPORT_CLIENT ? "client" : "server";
@@ -860,7 +877,8 @@ report_measure_sender_server(const struct report_facts *facts, const struct repo
 }
 
 static void
-report_write_sending(struct report_finding *finding, const struct report_facts *facts, unsigned end, report_measure measure)
+report_write_sending(struct report_finding *finding, const struct report_facts *facts, unsigned end,
+		     report_measure measure)
 {
 	struct report_gathered found = report_gather(finding, facts, measure, REPORT_EVENTS);
 	const char *side = end == REPORT_CLIENT ? "client" : "server";

@@ -16,7 +16,6 @@
 #include "base/loop.h"
 #include "base/thread.h"
 #include "config/options.h"
-#include "confine/landlock.h"
 #include "confine/privileges.h"
 #include "confine/sandbox.h"
 #include "dissect/dissect.h"
@@ -248,7 +247,7 @@ split_check_inputs(const struct split_child *child)
 
 	if (obstacle == NULL)
 		return true;
-	log_error("the input is read twice, and %s is no file: store it in a file first", obstacle);
+	log_error("the input is read twice, and %s is not a file: store it in a file first", obstacle);
 	return false;
 }
 
@@ -411,7 +410,7 @@ split_block_signals(sigset_t *signals)
 	split_fill_stop_signals(signals);
 	sigaddset(signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, signals, NULL);
-	signal(SIGCHLD, SIG_DFL); /* it may be inherited as ignored, and then the end of the child is no signal */
+	signal(SIGCHLD, SIG_DFL); /* it may be inherited as ignored, and then a child's end is not a signal */
 }
 
 static enum input_result

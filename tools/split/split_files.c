@@ -9,11 +9,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/array.h"
+#include "base/json.h"
 #include "base/log.h"
-#include "base/output_path.h"
-#include "base/unit_clause.h"
+#include "base/path.h"
 #include "flight/format/capture_writer.h"
 
 /* The longest frame that libpcap accepts (MAXIMUM_SNAPLEN). */

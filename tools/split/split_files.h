@@ -2,7 +2,7 @@
 /*
  * The captures that netobs-split writes: PREFIX-0001-of-0007.pcapng and so on, then PREFIX.json, which lists them.
  * They are written under temporary names in the same directory.  All of them get their names when all are complete,
- * PREFIX.json last; or none does.
+ * PREFIX.json last; or no file does.
  */
 #ifndef NETOBS_TOOLS_SPLIT_SPLIT_FILES_H
 #define NETOBS_TOOLS_SPLIT_SPLIT_FILES_H
@@ -45,7 +45,7 @@ bool split_files_end(struct split_files *files, uint64_t now);
 void split_files_log_error(const struct split_files *files);
 
 /* Writes PREFIX.json, gives all files their names and frees `files`.  False, with a message logged, on failure: then
- * none of them is left. */
+ * no file is left. */
 bool split_files_publish(struct split_files *files);
 
 /* Removes what split_files_create() has created, and frees `files`.  NULL is allowed. */

@@ -78,7 +78,7 @@ split_text_add_number(struct split_key_text *text, uint32_t number, unsigned len
 		text->bytes[text->length++] = (uint8_t)(number >> 8 * i);
 }
 
-/* Adds a key; 0 is the key of frames that are no IP packets. */
+/* Adds a key; 0 is the key of frames that are not IP packets. */
 static void
 split_keys_add(struct split_keys *keys, const struct split_key_text *text)
 {
@@ -132,7 +132,7 @@ split_keys_add_datagram(struct split_keys *keys, const struct ip_layer *ip)
 	split_keys_add(keys, &text);
 }
 
-/* The key of a verification tag; tags are unique between two ports of two hosts.  Tag 0 is none. */
+/* The key of a verification tag; tags are unique between two ports of two hosts.  Tag 0 is not a tag. */
 static void
 split_keys_add_tag(struct split_keys *keys, uint32_t tag, uint16_t port, uint16_t peer_port)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* netobs-split: the program behind `netobs split`.  Exit statuses are those of netobsd: 2 if the input is damaged. */
-#include "base/log_debug.h"
+/* netobs-split: the program of `netobs split`.  Exit statuses are those of netobsd: 2 if the input is damaged. */
+#include "base/log.h"
 #include "base/output.h"
 #include "config/options.h"
-#include "confine/descriptors.h"
+#include "confine/privileges.h"
 #include "tools/split/split.h"
 
 int

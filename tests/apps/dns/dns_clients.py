@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """For tests/apps/dns/dns.sh, what dnsmasq and dig do not do.
 
-    dns_clients.py silent   takes queries at 192.0.2.3 and answers none, until it is ended; prints "bound" when it does
+    dns_clients.py silent   takes queries at 192.0.2.3 without an answer, until it is ended; prints "bound" when it does
     dns_clients.py queries  a query three times from one port to 192.0.2.3, until its timeout of a second has passed; on TCP to
                             192.0.2.1 two queries in one segment, and one in three
 """

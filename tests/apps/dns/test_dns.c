@@ -284,7 +284,7 @@ test_cname_that_lies(void **state)
 
 /* The name of a second question runs from an earlier place into bytes that were not captured. */
 static void
-test_cut_behind_a_pointer(void **state)
+test_cut_after_a_pointer(void **state)
 {
 	(void)state;
 	put_header(1, 0x8000, 2, 1, 0);
@@ -398,7 +398,7 @@ feed(unsigned sender, uint32_t from, uint32_t to)
 	dns_reader.on_bytes(&ctx, sender, (struct slice){b.at + from, to - from});
 }
 
-/* Two messages behind their lengths. */
+/* Two messages after their lengths. */
 static void
 make_stream(void)
 {
@@ -572,7 +572,7 @@ test_a_second_response(void **state)
 	assert_int_equal(counters()->now, 0);
 }
 
-/* So is one behind a query that was answered after its timeout. */
+/* So is one after a query that was answered after its timeout. */
 static void
 test_a_response_after_the_timeout(void **state)
 {
@@ -685,7 +685,7 @@ main(void)
 	    cmocka_unit_test(test_length_of_a_name),
 	    cmocka_unit_test(test_counts_that_lie),
 	    cmocka_unit_test(test_cname_that_lies),
-	    cmocka_unit_test(test_cut_behind_a_pointer),
+	    cmocka_unit_test(test_cut_after_a_pointer),
 	    cmocka_unit_test(test_words),
 	    WITH_READER(test_stream_split_at_every_place),
 	    WITH_READER(test_gaps),

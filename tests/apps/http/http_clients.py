@@ -21,7 +21,7 @@ def sized(status, body):
     return answer(status, b"Content-Length: %d" % len(body), body=body)
 
 
-# Path to the response, and whether the connection is closed behind it.
+# Path to the response, and whether the connection is closed after it.
 CHUNKS = b"5;name=value\r\nhello\r\n00010 ; x\r\n0123456789abcdef\r\n0\r\nX-Trailer: yes\r\n\r\n"
 ANSWERS = {
     b"/plain": (sized(b"200 OK", b"hello\n"), False),

@@ -457,7 +457,7 @@ test_no_response(void **state)
 	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	tcp_fixture_end(&s->tcp, CLIENT, TCP_FIN);
 	assert_string_equal(s->trace, "> GET /a\n");
-	/* An incomplete request is none. */
+	/* An incomplete request is not a request. */
 	exchange("GET / HTTP/1.1\r\nHost:", "");
 	tcp_fixture_end(&s->tcp, CLIENT, TCP_FIN);
 	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
@@ -599,7 +599,7 @@ test_gap_elsewhere(void **state)
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n");
 	assert_int_equal(s->info.rq_total_us, -1);
 	assert_int_equal(s->info.rq_first_byte_us, 1);
-	/* A whole response is missing: the request behind it does not get the wrong one. */
+	/* A whole response is missing: the request after it does not get the wrong one. */
 	exchange(GET("/a"), "");
 	tcp_fixture_feed_cut(&s->tcp, SERVER, 50);
 	send_text(CLIENT, GET("/b"));
@@ -661,7 +661,7 @@ test_gap_in_pipelined_requests(void **state)
 	send_text(CLIENT, GET("/d"));
 	send_text(SERVER, STATUS(204));
 	assert_string_equal(s->trace, "> GET /a\n< 200 GET /a\n> GET /d\n< 204 GET /d\n");
-	/* The gap becomes known behind the response to the missing request. */
+	/* The gap becomes known after the response to the missing request. */
 	exchange(GET("/a"), OK(0));
 	s->tcp.next[CLIENT] += 50;
 	send_text(SERVER, STATUS(202));
@@ -825,7 +825,7 @@ test_mid_stream(void **state)
 	assert_int_equal(s->anomalies[ANOMALY_HTTP_PIPELINE_GAP], 1);
 }
 
-/* A tracer comes and goes: a request from before does not get a response from behind. */
+/* A tracer comes and goes: a request before does not get a response after. */
 static void
 test_untraced_meanwhile(void **state)
 {
@@ -867,7 +867,7 @@ test_other_protocols(void **state)
 	ASSERT_ODD(ANOMALY_HTTP_UNASKED, );
 }
 
-/* What is no response of HTTP/1 answers the requests that wait. */
+/* Bytes that are not a response of HTTP/1 answer the requests that wait. */
 static void
 test_foreign_responses(void **state)
 {
@@ -879,7 +879,7 @@ test_foreign_responses(void **state)
 		exchange(GET("/a"), responses[i]);
 		ASSERT_ODD(ANOMALY_HTTP_LOST, );
 		assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
-		/* What follows is no response either, then one again. */
+		/* What follows is not a response either, then one again. */
 		send_text(CLIENT, GET("/b"));
 		send_text(SERVER, "abc");
 		send_text(CLIENT, GET("/c"));
@@ -892,14 +892,14 @@ test_foreign_responses(void **state)
 	for (const char *c = "HTTP/2"; *c != '\0'; c++)
 		tcp_fixture_feed(&s->tcp, SERVER, c, 1);
 	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n");
-	/* All that wait in a pipeline, and the end of the connection behind such bytes. */
+	/* All that wait in a pipeline, and the end of the connection after such bytes. */
 	exchange(GET("/a") GET("/b") GET("/c"), OK(0) "ICY");
 	assert_string_equal(s->trace, "> GET /a\n> GET /b\n> GET /c\n< 200 GET /a\n< 0 GET /b\n< 0 GET /c\n");
 	exchange(GET("/a"), "ICY");
 	send_text(CLIENT, GET("/b"));
 	tcp_fixture_end(&s->tcp, SERVER, TCP_FIN);
 	assert_string_equal(s->trace, "> GET /a\n< 0 GET /a\n> GET /b\n< 0 GET /b\n");
-	/* Behind missing bytes a response may be missing too. */
+	/* After missing bytes a response may be missing too. */
 	exchange(GET("/a"), "ICY");
 	send_text(CLIENT, GET("/b"));
 	tcp_fixture_feed_cut(&s->tcp, SERVER, 10);
@@ -1064,7 +1064,7 @@ test_long_headers(void **state)
 	(void)state;
 	memset(filler, 'x', sizeof filler);
 	filler[1000] = ':';
-	/* A field of 70,000 bytes: what is behind it counts only if it decides where the message ends. */
+	/* A field of 70,000 bytes: what is after it counts only if it decides where the message ends. */
 	exchange("PUT / HTTP/1.1\r\nHost: a\r\n", "");
 	tcp_fixture_feed(&s->tcp, CLIENT, filler, sizeof filler);
 	send_text(CLIENT, "\r\nUser-Agent: late\r\nContent-Length: 4\r\n\r\nbody" GET("/next"));
@@ -1154,7 +1154,7 @@ test_text_limit(void **state)
 	memcpy(request, "GET ", 4);
 	send_text(CLIENT, request);
 	send_text(CLIENT, request);
-	/* Memory is free again behind the response. */
+	/* Memory is free again after the response. */
 	send_text(SERVER, OK(0) OK(0));
 	send_text(CLIENT, request);
 	assert_string_equal(s->info.rq_host, uri);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "apps/app.h"
 #include "apps/iscsi/iscsi.h"
 #include "probes/args/args.h"
 #include "probes/fire.h"
@@ -133,7 +134,7 @@ test_every_field_of_a_command(void **state)
 	bhs[9] = 3;
 	iscsi_put_u32(bhs + 20, 4096);
 	iscsi_put_u32(bhs + 24, 77);
-	iscsi_put_u32(bhs + 28, 88); /* ExpStatSN is no StatSN */
+	iscsi_put_u32(bhs + 28, 88); /* ExpStatSN is not a StatSN */
 	bhs[32] = 0x2a;
 	assert_int_equal(iscsi_validate_bhs((struct slice){bhs, 48}, false, 100), ANOMALY_NONE);
 	assert_true(iscsi_bhs_is_plausible((struct slice){bhs, 48}, false, 100));
@@ -323,7 +324,7 @@ test_login_text_goes_on_in_the_next_pdu(void **state)
 	iscsi_fixture_feed_pdu(s, INITIATOR, 0x43, 0x87, 1, "e=iqn.t\0", 8);
 	assert_string_equal(s->session.target, "iqn.t");
 	ASSERT_ODD();
-	/* Without the flag, half a pair is none. */
+	/* Without the flag, half a pair does not count. */
 	iscsi_fixture_feed_pdu(s, TARGET, 0x23, 0x07, 1, "Half=", 5);
 	ASSERT_ODD(ANOMALY_ISCSI_TEXT, );
 	assert_int_equal(s->messages, 6);
@@ -587,7 +588,7 @@ test_a_gap_in_data_keeps_the_boundaries(void **state)
 		bytes.length = 0;
 		iscsi_put_pdu_digests(&bytes, 0x05, 0x80, 7, data, sizeof data, digests);
 		clear_trace();
-		/* Cut by the snapshot length behind the header, to the end of the PDU. */
+		/* Cut by the snapshot length after the header, to the end of the PDU. */
 		seq = s->tcp.next[INITIATOR];
 		s->tcp.next[INITIATOR] += bytes.length;
 		tcp_fixture_feed_segment(&s->tcp, INITIATOR, TCP_ACK, seq, bytes.at, 100, bytes.length);
@@ -804,7 +805,7 @@ test_mid_stream_needs_both_ends(void **state)
 	assert_int_equal(app_flows()->begun, 1);
 }
 
-/* More than 2 GiB before a probe is enabled: half of the sequence space and more lies behind the first byte. */
+/* More than 2 GiB before a probe is enabled: half of the sequence space and more lies after the first byte. */
 static void
 test_mid_stream_after_gigabytes(void **state)
 {
@@ -1018,7 +1019,7 @@ test_arguments_of_a_connection(void **state)
 	assert_int_equal(ci.ci_seq, 0);
 }
 
-/* Each opcode has its probe, or none. */
+/* Each opcode has its probe, or does not fire. */
 static void
 test_probes_of_every_pdu(void **state)
 {
@@ -1055,7 +1056,7 @@ test_probes_of_every_pdu(void **state)
 	struct emitter *emitter = emitter_new(NULL, s->tcp.flows);
 
 	(void)state;
-	assert_false(iscsi_probes_enabled());
+	assert_false(app_probes_enabled(&iscsi_app));
 	for (unsigned i = 0; i < sizeof pairs_wanted / sizeof pairs_wanted[0]; i++) {
 		struct iscsi_pdu pdu = {.opcode = pairs_wanted[i].opcode};
 		struct iscsi_message message = {&pdu, &session};
@@ -1066,12 +1067,12 @@ test_probes_of_every_pdu(void **state)
 			continue;
 		assert_int_equal(emitter_firings(emitter, probe), 0);
 		(*probe_semaphores[probe])++;
-		assert_true(iscsi_probes_enabled());
+		assert_true(app_probes_enabled(&iscsi_app));
 		iscsi_fire(emitter, flow, 1, &message);
 		(*probe_semaphores[probe])--;
 		assert_int_equal(emitter_firings(emitter, probe), 1);
 	}
-	assert_false(iscsi_probes_enabled());
+	assert_false(app_probes_enabled(&iscsi_app));
 	emitter_free(emitter);
 }
 

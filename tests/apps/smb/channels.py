@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sessions of SMB with several connections.
 
-    channels.py CAPTURE EXPECTED    writes the capture, and a line for each operation behind the setup: the port of the client,
+    channels.py CAPTURE EXPECTED    writes the capture, and a line for each operation after the setup: port of the client,
                                     start or done, the operation, the path of the share and the path of the file, - if it is unknown
     channels.py                     writes these lines of the firings in JSON on standard input
 """

@@ -154,7 +154,7 @@ message(uint16_t command, uint64_t mid, uint32_t flags, uint32_t status, uint16_
 	add(command, mid, flags, status, structure_size, size);
 }
 
-/* Another message behind the last one, at a multiple of 8 bytes. */
+/* Another message after the last one, at a multiple of 8 bytes. */
 static void
 chain(uint16_t command, uint64_t mid, uint32_t flags, uint16_t structure_size, uint32_t size)
 {
@@ -166,7 +166,7 @@ chain(uint16_t command, uint64_t mid, uint32_t flags, uint16_t structure_size, u
 	add(command, mid, flags, 0, structure_size, size);
 }
 
-/* A text of the last message, behind its fixed part. */
+/* A text of the last message, after its fixed part. */
 static void
 add_name(uint32_t at, const char *name)
 {
@@ -398,7 +398,7 @@ test_chain(void **state)
 
 /* The path of a file that was not opened, or is closed, is known of requests that were sent before. */
 static void
-test_requests_behind_the_end_of_a_file(void **state)
+test_requests_beyond_the_end_of_a_file(void **state)
 {
 	(void)state;
 	begin(true);
@@ -466,7 +466,7 @@ test_response_without_its_request(void **state)
 	begin(false);
 	answer_read(5, 10);
 	assert_string_equal(log_text, "done read [] [] STATUS_SUCCESS 10 0 -1\n");
-	/* Another command under a message id is no response to it. */
+	/* Another command under a message id is not a response to it. */
 	send_read(6, 1, 2, 3);
 	response(SMB_WRITE, 6, 0, 17, 16);
 	send_message(SERVER);
@@ -1194,7 +1194,7 @@ main(void)
 	    cmocka_unit_test(test_names_fit_their_fields),
 	    cmocka_unit_test(test_session_split_at_every_place),
 	    cmocka_unit_test(test_chain),
-	    cmocka_unit_test(test_requests_behind_the_end_of_a_file),
+	    cmocka_unit_test(test_requests_beyond_the_end_of_a_file),
 	    cmocka_unit_test(test_asynchronous_response),
 	    cmocka_unit_test(test_response_without_its_request),
 	    cmocka_unit_test(test_refused_files_and_shares_are_forgotten),

@@ -407,7 +407,7 @@ test_server_hello_in_two_records(void **state)
 	}
 }
 
-/* Without extensions, behind the compression method, it is one of TLS 1.2. */
+/* Without extensions, after the compression method, it is one of TLS 1.2. */
 static void
 test_server_hello_cut_at_every_byte(void **state)
 {
@@ -591,7 +591,7 @@ test_resumption_of_tls_12(void **state)
 	assert_int_equal(all_anomalies, 0);
 }
 
-/* Of 0-RTT data only a record as long as Finished ends the handshake; none is an alert. */
+/* Of 0-RTT data only a record as long as Finished ends the handshake; it is not an alert. */
 static void
 test_early_data(void **state)
 {
@@ -752,7 +752,7 @@ test_client_certificate_of_tls_13(void **state)
 	tls_reader.on_end(&ctx, 1);
 	assert_int_equal(ends(), 0);
 
-	/* Finished alone has nothing that can be refused: what follows is no part of the handshake. */
+	/* Finished alone has nothing that can be refused: what follows is not part of the handshake. */
 	begin_handshake_13();
 	feed_encrypted(0, 53);
 	assert_int_equal(ends(), 10);
@@ -776,7 +776,7 @@ test_early_alerts_of_tls_13(void **state)
 	feed_encrypted(0, 19);
 	assert_int_equal(ends(), 1);
 	assert_false(last.from_server);
-	/* Behind the server's flight it may be data that do not wait for the client. */
+	/* After the server's flight it may be data that do not wait for the client. */
 	begin_handshake_13();
 	feed_encrypted(1, 19);
 	feed_encrypted(0, 53);

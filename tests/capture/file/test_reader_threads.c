@@ -23,7 +23,7 @@ struct test_file {
 	uint64_t size, offset;
 	unsigned number;
 	size_t most; /* bytes per read, 0: as many as are asked for */
-	ssize_t end; /* the result behind the last byte */
+	ssize_t end; /* the result after the last byte */
 	_Atomic unsigned calls;
 	_Atomic bool busy, read_twice; /* read_twice: by two threads at once */
 };
@@ -54,7 +54,7 @@ read_test_file(void *context, void *to, size_t size)
 	return size > 0 ? (ssize_t)size : file->end;
 }
 
-/* Takes the next bytes of a file and compares them.  The source's result behind the last byte, else 1. */
+/* Takes the next bytes of a file and compares them.  The source's result after the last byte, else 1. */
 static ssize_t
 take(struct read_queue *queue, const struct test_file *file, uint64_t *offset)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The field Host of a request: the whole value counts, and one that is damaged is no name of this host. */
+/* The field Host of a request: the whole value counts, and one that is damaged is not a name of this host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 static enum http_host
 find(const char *header, size_t length)
 {
-	char *copy = malloc(length); /* a sanitizer finds what is read behind it */
+	char *copy = malloc(length); /* a sanitizer finds a read past its end */
 	enum http_host found;
 
 	assert_non_null(copy);

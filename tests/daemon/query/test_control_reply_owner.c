@@ -197,10 +197,10 @@ static void
 test_a_list_looks_up_what_it_shows(void **state)
 {
 	(void)state;
-	reply->request.owners = OWNERS_LOCAL;
+	fixture.flow->local = 1u << A;
 	prepare();
 	assert_int_equal(lookup.prepared_ends, 1);
-	reply->request.owners = OWNERS_BOTH;
+	fixture.flow->local = 1u << A | 1u << B;
 	prepare();
 	assert_int_equal(lookup.prepared_ends, 3);
 	fixture.flow->local = 0;
@@ -219,7 +219,6 @@ static void
 test_a_list_without_unknown_owners(void **state)
 {
 	(void)state;
-	reply->request.owners = OWNERS_LOCAL;
 	prepare();
 	reply_next_owner_pass(reply);
 	assert_int_equal(reply->owner_pass, REPLY_PASS_WRITE);
@@ -229,7 +228,6 @@ static void
 test_a_list_waits(void **state)
 {
 	(void)state;
-	reply->request.owners = OWNERS_LOCAL;
 	lookup.prepared = OWNER_PREPARE_PENDING;
 	prepare();
 	reply->worker = 1;
@@ -254,7 +252,6 @@ static void
 test_a_list_that_must_not_wait(void **state)
 {
 	(void)state;
-	reply->request.owners = OWNERS_LOCAL;
 	reply->request.no_wait = true;
 	lookup.prepared = OWNER_PREPARE_PENDING;
 	prepare();
@@ -268,7 +265,6 @@ static void
 test_a_list_fills_the_queue(void **state)
 {
 	(void)state;
-	reply->request.owners = OWNERS_BOTH;
 	lookup.prepared = OWNER_PREPARE_LATER;
 	prepare();
 	assert_true(reply->later);
@@ -290,7 +286,6 @@ static void
 test_a_long_list(void **state)
 {
 	(void)state;
-	reply->request.owners = OWNERS_LOCAL;
 	lookup.prepared = OWNER_PREPARE_PENDING;
 	while (reply->owner_pass == REPLY_PASS_PREPARE) {
 		prepare();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs of clients: text that is no program, and programs that would not end, read beside the scratch words, divide
- * by 0 or leave the program, are refused.  Random programs that pass the check run on random frames: under sanitizers
- * without a fault, and each ends after as many instructions as it has.
+ * Programs of clients: text that is not a program, and programs that would not end, read outside the scratch words,
+ * divide by 0 or leave the program, are refused.  Random programs that pass the check run on random frames: under
+ * sanitizers without a fault, and each ends after as many instructions as it has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +109,8 @@ test_hostile(void **state)
 	     {RETURN, BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, UINT32_MAX), RETURN, RETURN}},
 	    {"scratch word 16", "scratch", 0, {BPF_STMT(BPF_ST, 16), RETURN, RETURN, RETURN}},
 	    {"scratch word -1", "scratch", 0, {BPF_STMT(BPF_STX, UINT32_MAX), RETURN, RETURN, RETURN}},
-	    {"a read beside them", "scratch", 1, {BPF_STMT(BPF_ST, 0), BPF_STMT(BPF_LD | BPF_MEM, 16), RETURN, RETURN}},
+	    {"a read outside them", "scratch", 1,
+	     {BPF_STMT(BPF_ST, 0), BPF_STMT(BPF_LD | BPF_MEM, 16), RETURN, RETURN}},
 	    {"an unwritten word", "not be written", 0, {BPF_STMT(BPF_LD | BPF_MEM, 0), RETURN, RETURN, RETURN}},
 	    {"an unwritten word to X",
 	     "not be written",

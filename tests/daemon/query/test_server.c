@@ -20,7 +20,6 @@
 
 #include "base/clock.h"
 #include "base/high_sockets.h"
-#include "daemon/query/client_descriptors.h"
 #include "daemon/query/server.h"
 
 /* Places of the server and some that wait for one; within the backlog of the listening socket. */
@@ -262,7 +261,7 @@ test_oldest_first(void **state)
 		close(stalled[i]);
 }
 
-/* A pause of the server, while requests wait to be read, is no stall of their clients. */
+/* A pause of the server, while requests wait to be read, is not a stall of their clients. */
 static void
 test_server_pauses(void **state)
 {

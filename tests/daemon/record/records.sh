@@ -147,11 +147,11 @@ complains() {
 	fi
 }
 
-complains "a misspelt field to sort by" "--records-sort durations_us: records have no field durations_us (did you mean duration_us?)" \
+complains "a misspelt field to sort by" "--records-sort durations_us: connections have no field durations_us (did you mean duration_us?)" \
 	-r "$home" --records --records-sort durations_us
 complains "a misspelt field to show" "no field sever_port (did you mean server_port?)" \
 	-r "$home" --records --records-fields client,sever_port
-complains "a field of something else" "records have no field tcp_sport" -r "$home" --records --records-fields tcp_sport
+complains "a field of something else" "connections have no field tcp_sport" -r "$home" --records --records-fields tcp_sport
 complains "a field twice" "cr_client is chosen twice" -r "$home" --records --records-fields client,client
 complains "a misspelt field in an expression" \
 	"--records-where duration > 1s && server_prot == 80: column 1: no field is called duration (did you mean duration_us?)" \
@@ -288,7 +288,7 @@ if have python3; then
 	"$netobsd" -r "$tmp/many.pcap" --records="$tmp/dir/many" --records-fields=end,uid 2>"$tmp/err"
 	is "more connections than fit in the memory for sorting" "$? $(wc -l <"$tmp/dir/many" | tr -d ' ')" "0 220000"
 	check "are sorted" sort -c "$tmp/dir/many"
-	is "none is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 220000
+	is "no record is there twice" "$(value cr_uid <"$tmp/dir/many" | sort -u | wc -l | tr -d ' ')" 220000
 	is "and the temporary file is gone" "$(files)" "a.jsonl many "
 
 	# The reader of --print ends the replay.

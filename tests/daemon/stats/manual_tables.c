@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log_debug.h"
+#include "base/log.h"
 #include "daemon/stats/counters.h"
 
 #define LINE_WIDTH 78

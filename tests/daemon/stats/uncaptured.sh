@@ -39,7 +39,7 @@ is "tunnels that are not unpacked" "$(said tunnels)" "$text: 5 packets, 2 UDP st
 tunnel.closed-packets 5
 tunnel.closed-streams 2"
 is "whatever is traced" "$(said tunnels --print)" "$(said tunnels)"
-is "none is unpacked" "$(said tunnels --no-inner | head -n 1)" "$text: 7 packets, 2 UDP streams"
+is "no tunnel is unpacked" "$(said tunnels --no-inner | head -n 1)" "$text: 7 packets, 2 UDP streams"
 
 is "nothing is missing" "$(said whole --print)" ""
 tap_done

@@ -13,8 +13,7 @@
 #include <cmocka.h>
 
 #include "flight/excerpt/excerpt_index.h"
-#include "flight/excerpt/excerpt_late.h"
-#include "flight/excerpt/excerpt_left.h"
+#include "flight/excerpt/excerpts_internal.h"
 #include "flow/tcp/tcp.h"
 
 enum { FRAMES = 20000 };

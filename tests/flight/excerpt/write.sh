@@ -34,7 +34,7 @@ refuses() {
 
 # ------------------------------------------------------------------------------------------------------------ refusals
 
-refuses "a name that is no formula and no probe is refused, with the nearest one" 1 \
+refuses "a name of neither a formula nor a probe is refused, with the nearest one" 1 \
 	'no formula or probe "tcp-recieve" (did you mean tcp-receive?)' -r "$home" --write tcp-recieve="$tmp/dir/a"
 refuses "so is a misspelt formula" 1 'did you mean slow-one?' -r "$home" --formula 'slow-one = tcp-send' \
 	--write slow-oen="$tmp/dir/a"

@@ -96,7 +96,7 @@ def through_pipe(path):
 
 
 def window(path):
-    """Frames before the window belong to the connections; those behind it are not read."""
+    """Frames before the window belong to the connections; those after it are not read."""
     begin = frames(path)[299].time // SECOND
     end = begin + 60
     times = [frame.time for frame in frames(path)]

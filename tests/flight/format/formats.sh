@@ -99,7 +99,7 @@ done
 
 # ---------------------------------------------------------------------------------------------------------- link types
 
-# DLT_ value, LINKTYPE_ value, name of capinfos; "-": Wireshark 4.0 has none
+# DLT_ value, LINKTYPE_ value, name of capinfos; "-": Wireshark 4.0 has no name
 cat >"$tmp/types" <<'TYPES'
 0|0|NULL/Loopback
 1|1|Ethernet

@@ -12,7 +12,7 @@
 struct memory_file {
 	uint8_t bytes[1024 * 1024];
 	size_t size;
-	unsigned calls, failing_call; /* 0: none fails */
+	unsigned calls, failing_call; /* 0: no call fails */
 };
 
 static struct memory_file file;

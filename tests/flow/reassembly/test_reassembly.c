@@ -336,7 +336,7 @@ overlap_before(void **state)
 }
 
 static void
-overlap_behind(void **state)
+overlap_after(void **state)
 {
 	struct bench *b = *state;
 
@@ -386,7 +386,7 @@ two_ends(void **state)
 }
 
 static void
-behind_the_end(void **state)
+after_the_end(void **state)
 {
 	struct bench *b = *state;
 
@@ -729,7 +729,7 @@ whole_udp(void **state)
 	assert_int_equal(checksum_verify(&whole), CHECKSUM_OK);
 }
 
-/* Destination options behind the fragment header are part of what was fragmented. */
+/* Destination options after the fragment header are part of what was fragmented. */
 static void
 whole_ipv6_options(void **state)
 {
@@ -881,11 +881,11 @@ main(void)
 		test(first_header),
 		test(duplicate),
 		test(overlap_before),
-		test(overlap_behind),
+		test(overlap_after),
 		test(overlap_inside),
 		test(duplicate_differs),
 		test(two_ends),
-		test(behind_the_end),
+		test(after_the_end),
 		test(refused),
 		test(too_long_with_extensions),
 		test(dropped_before),

@@ -42,7 +42,7 @@ struct datagram {
 	uint8_t from, to; /* last bytes of the addresses */
 	uint16_t sport, dport;
 	uint32_t size;
-	uint16_t vlan; /* 0 none */
+	uint16_t vlan; /* 0: no tag */
 	const struct interface *interface;
 };
 
@@ -126,8 +126,8 @@ test_a_udp_server_by_its_port(void **state)
 	flow_table_free(table);
 }
 
-/* The queries are captured behind their answers, all with the same ports: two at once, one behind two copies of its
- * answer after a pause, and one a second behind its answer. */
+/* The queries are captured after their answers, all with the same ports: two at once, one after two copies of its
+ * answer after a pause, and one a second after its answer. */
 static void
 test_udp_answers_captured_early(void **state)
 {
@@ -153,7 +153,7 @@ test_udp_answers_captured_early(void **state)
 /* The capture begins between a query and its answer: a query after more than a second is another one, and from there
  * what the server sends without one delays nothing. */
 static void
-test_a_udp_query_long_behind_the_first_answer(void **state)
+test_a_udp_query_long_after_the_first_answer(void **state)
 {
 	(void)state;
 	table_begin(10);
@@ -206,7 +206,7 @@ datagram_on_fast_path(struct datagram d)
 	return fastpath_apply_recorded(table, &lookup, PEEK_UDP, &peek, now, 42 + d.size);
 }
 
-/* The fast path counts like the slow one: queries behind their answers, then one in front of its own. */
+/* The fast path counts like the slow one: queries after their answers, then one in front of its own. */
 static void
 test_early_answers_on_the_fast_path(void **state)
 {
@@ -528,7 +528,7 @@ main(void)
 	    cmocka_unit_test(test_a_udp_stream),
 	    cmocka_unit_test(test_a_udp_server_by_its_port),
 	    cmocka_unit_test(test_udp_answers_captured_early),
-	    cmocka_unit_test(test_a_udp_query_long_behind_the_first_answer),
+	    cmocka_unit_test(test_a_udp_query_long_after_the_first_answer),
 	    cmocka_unit_test(test_early_answers_on_the_fast_path),
 	    cmocka_unit_test(test_client_by_ports),
 	    cmocka_unit_test(test_the_first_packet_of_a_late_record),

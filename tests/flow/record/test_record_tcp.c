@@ -161,7 +161,7 @@ test_a_retransmitted_request(void **state)
 	assert_int_equal(tcp_retransmits(t.table, t.flow, A), 1);
 }
 
-/* Requests in a row are one; what the server sent before it received the last of them is no answer to it. */
+/* Requests in a row are one; what the server sent before it received the last of them is not an answer to it. */
 static void
 test_pipelined_requests(void **state)
 {
@@ -217,7 +217,7 @@ test_a_very_late_answer(void **state)
 	assert_int_equal(record()->answer_max_us, RECORD_UNKNOWN_US - 1); /* saturated */
 }
 
-/* Requests captured behind their answers, then one in front of its own. */
+/* Requests captured after their answers, then one in front of its own. */
 static void
 test_requests_captured_late(void **state)
 {
@@ -263,7 +263,7 @@ test_a_stray_ack_delays_no_request(void **state)
 	}
 }
 
-/* Answers captured behind the ACK of them. */
+/* Answers captured after the ACK of them. */
 static void
 test_answers_captured_late(void **state)
 {
@@ -776,7 +776,7 @@ test_open_connections(void **state)
 	flow_table_run_timers(t.table, t.now);
 	reports_expect(RECORD_OPEN);
 	assert_int_equal(reports.active_time, FIXTURE_BEGIN + 20 * SECONDS);
-	/* Then at the next multiple behind a packet. */
+	/* Then at the next multiple after a packet. */
 	feed(4 * SECONDS, segment_data(A, 1101, 5101, 100));
 	assert_int_equal(reports.count, 0);
 	feed(SECONDS, segment_empty(B, TCP_ACK, 5101, 1201));

@@ -62,7 +62,8 @@ expect(const struct expected *list)
 		wanted[list->class] = list->us;
 	for (unsigned i = 0; i < WAIT_CLASSES; i++)
 		if (us[i] != wanted[i])
-			fail_msg("class %u has %llu us, not %llu", i, (unsigned long long)us[i], (unsigned long long)wanted[i]);
+			fail_msg("class %u has %llu us, not %llu", i, (unsigned long long)us[i],
+				 (unsigned long long)wanted[i]);
 }
 
 #define EXPECT(...) expect((const struct expected[]){__VA_ARGS__, {WAIT_CLASSES, 0}})
@@ -196,7 +197,7 @@ test_lost_answer(void **state)
 	EXPECT({WAIT_CONNECT, 31000}, {WAIT_PATH, RTT_B + RTT_A}, {WAIT_LOST + B, 300000 - RTT_A});
 }
 
-/* The first copy was lost before the capture: what is behind it is captured first. */
+/* The first copy was lost before the capture: what comes after it is captured first. */
 static void
 test_hole(void **state)
 {

@@ -380,7 +380,7 @@ what_is_counted(void **state)
 	assert_int_equal(end_of(b, B)->rwnd, 90000);
 }
 
-/* Data beside the COOKIE ECHO, and beside its ACK. */
+/* Data bundled with the COOKIE ECHO, and with its ACK. */
 static void
 bundles(void **state)
 {
@@ -872,7 +872,7 @@ wrong_lengths(void **state)
 	struct packet_buffer *buffer;
 
 	set_up(b);
-	/* A chunk of length 0: the chunks before it count, those behind it cannot be found. */
+	/* A chunk of length 0: the chunks before it count, those after it cannot be found. */
 	for (unsigned length = 0; length < 4; length++) {
 		buffer = begin(b, A);
 		sctp_build_data(buffer, 1000 + length, 10);

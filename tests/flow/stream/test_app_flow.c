@@ -174,7 +174,7 @@ test_a_reset_ends_both_streams(void **state)
 	assert_int_equal(calls.ends[CLIENT], 1);
 }
 
-/* Bytes that the other end has acknowledged are a gap, behind the bytes captured or before queued ones. */
+/* Bytes that the other end has acknowledged are a gap, after the bytes captured or before queued ones. */
 static void
 test_missing_bytes_before_a_reset(void **state)
 {

@@ -23,7 +23,7 @@ begin(void **state)
 	pool = first_bytes_pool_new(streams);
 	memset(flows, 0, sizeof flows);
 	for (unsigned i = 0; i <= FIRST_BYTES_CONNECTIONS; i++)
-		flows[i].tcp[CLIENT].iss = 0xfffffff0; /* numbers wrap behind 15 bytes */
+		flows[i].tcp[CLIENT].iss = 0xfffffff0; /* numbers wrap after 15 bytes */
 	return 0;
 }
 
@@ -64,7 +64,7 @@ settle(struct first_bytes *first, unsigned sender, uint32_t offset, uint8_t flag
 	first_bytes_settle(first, &packet, sender);
 }
 
-/* The bytes of the client that are kept, and those of this text behind them. */
+/* The bytes of the client that are kept, and those of this text after them. */
 static void
 assert_head(const struct first_bytes *first, const char *wanted, uint32_t offset, const char *more)
 {

@@ -196,7 +196,7 @@ test_missing_bytes_that_are_acknowledged_are_a_gap(void **state)
 	/* At once, if it is acknowledged already. */
 	feed_acked(14, "op", 14);
 	assert_got("abc...ghijkl..op");
-	/* Bytes behind the gap that arrive later are too late, and cannot be compared. */
+	/* Bytes after the gap that arrive later are too late, and cannot be compared. */
 	feed(3, "def");
 	assert_got("abc...ghijkl..op");
 	assert_int_equal(stream_pool_counters(pool)->uncompared, 3);
@@ -277,7 +277,7 @@ test_a_stream_may_not_hold_more_than_its_share(void **state)
 	(void)state;
 	got.verify = true;
 	for (uint32_t i = 0; i < 65536; i++)
-		block[i] = byte_at(1 + i); /* only the first is delivered, behind a gap of one */
+		block[i] = byte_at(1 + i); /* only the first is delivered, after a gap of one */
 	for (uint32_t i = 0; i < 4; i++)
 		feed_length(&stream, 1 + i * 65536, 65536);
 	assert_int_equal(stream_pool_blocks(pool), STREAM_BLOCKS_MAX);

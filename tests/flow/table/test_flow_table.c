@@ -2,6 +2,7 @@
 /* The flow table: finding, creating, removing, and the order of eviction when it is full. */
 #include <errno.h>
 
+#include "flow/table/slots.h"
 #include "tests/flow/table/flow_table_fixture.h"
 
 #define NEVER (UINT64_MAX - 1)
@@ -246,8 +247,8 @@ compare_with_naive_map(hash_maker *hash_of)
 		uint32_t hash = hash_of(table, n);
 		struct flow *found;
 
-		flow_table_prefetch_slot(table, hash);
-		flow_table_prefetch_candidate(table, hash);
+		slots_prefetch_home(table, hash);
+		slots_prefetch_candidate(table, hash);
 		found = flow_table_lookup(table, &key, hash);
 		assert_ptr_equal(found, naive.flow[n]);
 		if (found != NULL) {
@@ -356,7 +357,7 @@ test_classes_go_in_their_order(void **state)
 	fixture_flow_create(table, 6, EVICT_CLASS_ESTABLISHED, NOW, NEVER);
 	new_stream(table, 7, NOW, 5);
 	fixture_flow_create(table, 8, EVICT_CLASS_HALF_OPEN, NOW, NEVER);
-	flow_set_evict_class(table, fixture_flow_lookup(table, 2), EVICT_CLASS_CLOSING); /* behind number 5, which was
+	flow_set_evict_class(table, fixture_flow_lookup(table, 2), EVICT_CLASS_CLOSING); /* after number 5, which was
 											  * there before */
 	flow_set_evict_class(table, fixture_flow_lookup(table, 3), EVICT_CLASS_HALF_OPEN); /* changes nothing */
 	for (n = 0; n < 8; n++)
@@ -394,7 +395,7 @@ test_the_active_get_a_second_chance(void **state)
 	fixture_flow_create(table, 4, EVICT_CLASS_ESTABLISHED, later, NEVER);
 	assert_non_null(fixture_flow_lookup(table, 1));
 	assert_null(fixture_flow_lookup(table, 2));
-	/* Number 1 is now behind number 3, which is idle. */
+	/* Number 1 is now after number 3, which is idle. */
 	fixture_flow_create(table, 5, EVICT_CLASS_ESTABLISHED, later, NEVER);
 	assert_null(fixture_flow_lookup(table, 3));
 	assert_int_equal(counters->evicted_idle, 2);

@@ -90,7 +90,8 @@ test_equal_deadlines_run_in_order_of_entry(void **state)
 	flow_table_free(table);
 }
 
-/* More deadlines within the present tick than the due list sorts in: none is early, none later than the next tick. */
+/* More deadlines within the present tick than the due list sorts in: no deadline is early, or later than the next tick.
+ * */
 static void
 test_many_deadlines_within_the_present_tick(void **state)
 {

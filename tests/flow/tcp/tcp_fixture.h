@@ -52,7 +52,7 @@ segment_data(unsigned from, uint32_t seq, uint32_t ack, uint32_t len)
 struct tcp_fixture {
 	struct flow_table *table;
 	uint64_t now;
-	struct flow *flow;     /* of the segment reported last; NULL if it had none */
+	struct flow *flow;     /* of the segment reported last; NULL if it had no flow */
 	size_t length;
 	char trace[4096];
 	unsigned state_changes;

@@ -33,12 +33,12 @@ struct host {
 	enum tcp_state state;
 	uint32_t iss, una, nxt, rcv_nxt;
 	uint32_t send_total;	    /* bytes to send in all, from iss + 1 on */
-	bool closes;	    /* the application has closed: FIN behind the last byte */
+	bool closes;	    /* the application has closed: FIN after the last byte */
 	bool aborts;
 	uint32_t timer;	    /* ticks left, 0 off */
 	unsigned retries;
 	unsigned retransmissions;
-	uint16_t ident;	    /* of its latest packet: counted up, so that a segment sent again is no duplicate */
+	uint16_t ident;	    /* of its latest packet: counted up, so that a segment sent again is not a duplicate */
 	uint32_t highest;   /* end of what was sent at least once */
 	unsigned count;
 	uint8_t states[32]; /* in order, including the first */

@@ -103,7 +103,7 @@ test_a_retransmitted_syn_ack(void **state)
 	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	assert_string_equal(tcp_fixture_take_trace(&t), "B:timeout(retransmit) B:retransmit(syn,2)");
-	/* In answer to the SYN sent again it is no timer's. */
+	/* In answer to the SYN sent again it is not a timer's. */
 	fastpath_finish_frame(&t, SECONDS);
 	tcp_fixture_feed(&t, segment_empty(A, TCP_SYN, 1000, 0));
 	tcp_fixture_take_trace(&t);
@@ -911,7 +911,7 @@ test_zero_window_probes(void **state)
 
 /* The byte of a probe is sent again with what follows it, as soon as the window opens: nothing was lost. */
 static void
-test_data_behind_window_probes(void **state)
+test_data_after_window_probes(void **state)
 {
 	(void)state;
 	close_window();
@@ -1051,9 +1051,9 @@ test_a_fin_and_an_ack_become_one_segment(void **state)
 	}
 }
 
-/* Both have closed, and A's FIN is lost behind the capture: B never acknowledges it, so B has not received it. */
+/* Both have closed, and A's FIN is lost after the capture: B never acknowledges it, so B has not received it. */
 static void
-test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
+test_a_fin_that_was_lost_comes_after_the_ack_after_it(void **state)
 {
 	(void)state;
 	tcp_fixture_teardown(&t);
@@ -1071,7 +1071,7 @@ test_a_fin_that_was_lost_comes_after_the_ack_behind_it(void **state)
 }
 
 static void
-test_an_ack_behind_a_fin_waits_no_longer_than_the_fin(void **state)
+test_an_ack_after_a_fin_waits_no_longer_than_the_fin(void **state)
 {
 	(void)state;
 	tcp_fixture_teardown(&t);
@@ -1189,15 +1189,15 @@ main(void)
 		scenario(test_the_fast_path_equals_the_slow_path),
 		scenario(test_keepalives),
 		scenario(test_zero_window_probes),
-		scenario(test_data_behind_window_probes),
+		scenario(test_data_after_window_probes),
 		scenario(test_a_window_probe_that_is_accepted),
 		scenario(test_window_probes_of_data_that_was_dropped),
 		scenario(test_deferred_input_takes_effect_when_an_ack_proves_it),
 		scenario(test_deferred_input_takes_effect_without_an_ack_later),
 		scenario(test_a_fin_that_crosses_a_reset),
 		scenario(test_a_fin_and_an_ack_become_one_segment),
-		scenario(test_a_fin_that_was_lost_comes_after_the_ack_behind_it),
-		scenario(test_an_ack_behind_a_fin_waits_no_longer_than_the_fin),
+		scenario(test_a_fin_that_was_lost_comes_after_the_ack_after_it),
+		scenario(test_an_ack_after_a_fin_waits_no_longer_than_the_fin),
 		scenario(test_the_end_of_the_capture_ends_the_wait),
 		scenario(test_idle_connections_expire_without_an_event),
 		scenario(test_stragglers_of_a_closed_connection_begin_nothing),

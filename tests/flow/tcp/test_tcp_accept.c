@@ -134,7 +134,7 @@ test_silence_proves_it(void **state)
 
 /* The second SYN,ACK has a timeout of two seconds. */
 static void
-test_silence_behind_a_repeated_syn_ack_is_longer(void **state)
+test_silence_after_a_repeated_syn_ack_is_longer(void **state)
 {
 	(void)state;
 	feed(0, A, TCP_SYN, 1000, 0, 0);
@@ -182,7 +182,7 @@ test_a_syn_ack_that_crosses_the_ack_denies_nothing(void **state)
 }
 
 static void
-test_no_syn_ack_behind_one_that_crosses_the_ack_proves_it(void **state)
+test_no_syn_ack_after_one_that_crosses_the_ack_proves_it(void **state)
 {
 	(void)state;
 	feed(0, A, TCP_SYN, 1000, 0, 0);
@@ -199,7 +199,7 @@ test_no_syn_ack_behind_one_that_crosses_the_ack_proves_it(void **state)
 
 /* The listener drops the ACK, and its next SYN,ACK comes three seconds after the first. */
 static void
-test_a_syn_ack_behind_one_that_crosses_the_ack_denies_it(void **state)
+test_a_syn_ack_after_one_that_crosses_the_ack_denies_it(void **state)
 {
 	(void)state;
 	feed(0, A, TCP_SYN, 1000, 0, 0);
@@ -411,11 +411,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_a_fin_proves_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_bare_ack_proves_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_silence_proves_it, begin, end),
-		cmocka_unit_test_setup_teardown(test_silence_behind_a_repeated_syn_ack_is_longer, begin, end),
+		cmocka_unit_test_setup_teardown(test_silence_after_a_repeated_syn_ack_is_longer, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_again_denies_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_that_crosses_the_ack_denies_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(test_no_syn_ack_behind_one_that_crosses_the_ack_proves_it, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_syn_ack_behind_one_that_crosses_the_ack_denies_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_syn_ack_after_one_that_crosses_the_ack_proves_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_syn_ack_after_one_that_crosses_the_ack_denies_it, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_syn_of_the_listener_changes_no_time, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_syn_ack_for_each_syn_denies_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_copy_of_the_syn_ack_denies_nothing, begin, end),

@@ -221,7 +221,7 @@ feed_frame(const struct test_segment *s)
 	tcp_fixture_feed(&t, *s);
 }
 
-/* Feeds the frames with the faults of the plan: a frame LOST, DOUBLED, or DELAYED behind the next one. */
+/* Feeds the frames with the faults of the plan: a frame LOST, DOUBLED, or DELAYED after the next one. */
 static void
 replay(const struct recording *r, const uint8_t *plan)
 {

@@ -175,7 +175,7 @@ test_data_resets_a_closed_socket_before_the_ack_of_its_fin(void **state)
 }
 
 static void
-test_data_resets_a_closed_socket_behind_the_ack_of_its_fin(void **state)
+test_data_resets_a_closed_socket_after_the_ack_of_its_fin(void **state)
 {
 	(void)state;
 	close_before_data();
@@ -274,13 +274,13 @@ test_data_does_not_reset_a_socket_that_reads(void **state)
 }
 
 static void
-test_the_ack_of_a_fin_behind_data_without_an_answer(void **state)
+test_the_ack_of_a_fin_after_data_without_an_answer(void **state)
 {
 	(void)state;
 	close_before_data();
 	fastpath_finish_frame(&t, NANOSECONDS);
 	expect("A:FIN_WAIT_1>FIN_WAIT_2");
-	/* The peer's FIN takes effect behind it. */
+	/* The peer's FIN takes effect after it. */
 	begin_again();
 	close_before_data();
 	feed(B, TCP_FIN | TCP_ACK, 5201, 1002, 0);
@@ -289,7 +289,7 @@ test_the_ack_of_a_fin_behind_data_without_an_answer(void **state)
 }
 
 static void
-test_a_fin_with_the_ack_of_a_fin_behind_data(void **state)
+test_a_fin_with_the_ack_of_a_fin_after_data(void **state)
 {
 	(void)state;
 	open_connection();
@@ -485,7 +485,7 @@ test_acknowledgements_of_unsent_bytes(void **state)
 	expect("");
 }
 
-/* The bytes were sent, but not captured: the sender goes on behind them, or another ACK follows. */
+/* The bytes were sent, but not captured: the sender continues after them, or another ACK follows. */
 static void
 test_acknowledgements_of_missing_frames(void **state)
 {
@@ -503,9 +503,9 @@ test_acknowledgements_of_missing_frames(void **state)
 	expect("");
 }
 
-/* Bytes that were not captured, acknowledged, and a RST behind them. */
+/* Bytes that were not captured, acknowledged, and a RST after them. */
 static void
-test_a_reset_behind_missing_frames(void **state)
+test_a_reset_after_missing_frames(void **state)
 {
 	(void)state;
 	open_connection();
@@ -533,7 +533,7 @@ test_neighbours_of_acceptable_segments(void **state)
 	tcp_flush_deferred(t.table, t.now);
 	expect("B:LISTEN>SYN_RECEIVED A:connect-established A:SYN_SENT>ESTABLISHED B:accept-established "
 	       "B:SYN_RECEIVED>ESTABLISHED");
-	/* The ISN of an active opener is an old ACK number, that of a passive one is none. */
+	/* The ISN of an active opener is an old ACK number, that of a passive one is not. */
 	feed(A, TCP_FIN | TCP_ACK, 1001, 5000, 0);
 	expect("");
 	feed(B, TCP_FIN | TCP_ACK, 5001, 1000, 0);
@@ -608,7 +608,7 @@ test_a_fin_that_acknowledges_unsent_data(void **state)
 }
 
 static void
-test_a_fin_behind_missing_frames(void **state)
+test_a_fin_after_missing_frames(void **state)
 {
 	(void)state;
 	open_connection();
@@ -744,7 +744,7 @@ test_segments_with_new_bytes_raise_the_timestamp(void **state)
 	assert_int_equal(t.flow->tcp[B].ts_recent, 5310);
 }
 
-/* A SYN again in SYN_RECEIVED, behind which the ACK that was sent before it arrives. */
+/* A SYN again in SYN_RECEIVED, after which the ACK that was sent before it arrives. */
 static void
 test_a_repeated_syn_does_not_raise_the_timestamp(void **state)
 {
@@ -910,7 +910,7 @@ test_a_forged_syn_does_not_keep_a_connection_slow(void **state)
 	expect("");
 }
 
-/* A closes and B at once; `late` is captured behind what the other has sent. */
+/* A closes and B at once; `late` is captured after what the other has sent. */
 static void
 close_with_late(unsigned late)
 {
@@ -929,7 +929,7 @@ close_with_late(unsigned late)
 }
 
 static void
-test_fins_captured_behind_the_ack_of_them(void **state)
+test_fins_captured_after_the_ack_of_them(void **state)
 {
 	(void)state;
 	close_with_late(A);
@@ -941,9 +941,9 @@ test_fins_captured_behind_the_ack_of_them(void **state)
 	       "A:FIN_WAIT_2>TIME_WAIT");
 }
 
-/* B answers and closes; the capture has the request behind the answer. */
+/* B answers and closes; the capture has the request after the answer. */
 static void
-test_a_request_captured_behind_an_answer_with_fin(void **state)
+test_a_request_captured_after_an_answer_with_fin(void **state)
 {
 	(void)state;
 	open_connection();
@@ -959,9 +959,9 @@ test_a_request_captured_behind_an_answer_with_fin(void **state)
 	assert_int_equal(t.flow->tcp[B].bytes, 50);
 }
 
-/* The whole of A is captured behind the whole of B, which acknowledges A's FIN at the end. */
+/* The whole of A is captured after the whole of B, which acknowledges A's FIN at the end. */
 static void
-test_a_direction_captured_behind_the_other(void **state)
+test_a_direction_captured_after_the_other(void **state)
 {
 	(void)state;
 	open_connection();
@@ -974,7 +974,7 @@ test_a_direction_captured_behind_the_other(void **state)
 	assert_int_equal(t.flow->tcp[B].state, TCP_STATE_TIME_WAIT);
 }
 
-/* A FIN whose ACK number is none of the ends of A's segments stays unproven. */
+/* A FIN whose ACK number is not the end of one of A's segments stays unproven. */
 static void
 test_a_fin_with_an_ack_inside_a_later_segment(void **state)
 {
@@ -1150,13 +1150,13 @@ main(void)
 		all(test_a_syn_ack_sent_again_is_accepted_with_an_ack),
 		all(test_a_reset_with_the_number_of_a_fin_that_waits),
 		all(test_data_resets_a_closed_socket_before_the_ack_of_its_fin),
-		all(test_data_resets_a_closed_socket_behind_the_ack_of_its_fin),
+		all(test_data_resets_a_closed_socket_after_the_ack_of_its_fin),
 		all(test_data_resets_a_closed_socket_late),
 		all(test_data_resets_a_closed_socket_with_an_unproven_fin),
 		all(test_data_resets_a_closed_socket_before_the_ack_of_its_data),
 		all(test_data_does_not_reset_a_socket_that_reads),
-		all(test_the_ack_of_a_fin_behind_data_without_an_answer),
-		all(test_a_fin_with_the_ack_of_a_fin_behind_data),
+		all(test_the_ack_of_a_fin_after_data_without_an_answer),
+		all(test_a_fin_with_the_ack_of_a_fin_after_data),
 		all(test_more_data_does_not_extend_the_deferral),
 		all(test_forged_resets),
 		all(test_a_forged_syn),
@@ -1167,13 +1167,13 @@ main(void)
 		all(test_impossible_acknowledgements_deliver_nothing),
 		all(test_acknowledgements_of_unsent_bytes),
 		all(test_acknowledgements_of_missing_frames),
-		all(test_a_reset_behind_missing_frames),
+		all(test_a_reset_after_missing_frames),
 		all(test_neighbours_of_acceptable_segments),
 		all(test_a_timestamp_of_zero),
 		all(test_a_syn_ack_with_the_numbers_of_the_connection),
 		all(test_the_window_of_an_overtaken_ack),
 		all(test_a_fin_that_acknowledges_unsent_data),
-		all(test_a_fin_behind_missing_frames),
+		all(test_a_fin_after_missing_frames),
 		all(test_old_timestamps),
 		all(test_a_new_socket_goes_on_after_a_reset),
 		all(test_a_new_socket_that_sends_first),
@@ -1189,9 +1189,9 @@ main(void)
 		all(test_a_repeated_fin_does_not_raise_the_timestamp),
 		all(test_a_forged_syn_does_not_keep_a_connection_slow),
 		all(test_a_forged_fin_does_not_keep_a_connection_slow),
-		all(test_fins_captured_behind_the_ack_of_them),
-		all(test_a_request_captured_behind_an_answer_with_fin),
-		all(test_a_direction_captured_behind_the_other),
+		all(test_fins_captured_after_the_ack_of_them),
+		all(test_a_request_captured_after_an_answer_with_fin),
+		all(test_a_direction_captured_after_the_other),
 		all(test_a_fin_with_an_ack_inside_a_later_segment),
 		all(test_a_refuted_fin_leaves_the_pending_syn),
 		all(test_a_loss_before_missing_frames),

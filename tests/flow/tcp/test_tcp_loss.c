@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 static struct tcp_fixture t;
@@ -395,9 +395,9 @@ test_the_timer_doubles_without_tail_loss_probes(void **state)
 	assert_string_equal(tcp_fixture_take_trace(&t), "A:timeout(retransmit) A:retransmit(timeout,2)");
 }
 
-/* Behind a tail-loss probe the timer expires for the first time. */
+/* After a tail-loss probe the timer expires for the first time. */
 static void
-test_the_timer_does_not_double_behind_a_tail_loss_probe(void **state)
+test_the_timer_does_not_double_after_a_tail_loss_probe(void **state)
 {
 	(void)state;
 	round_trip(1001);
@@ -722,7 +722,7 @@ main(void)
 		scenario(test_all_segments_as_one_are_no_tail_loss_probe),
 		scenario(test_a_sender_without_tail_loss_probes),
 		scenario(test_the_timer_doubles_without_tail_loss_probes),
-		scenario(test_the_timer_does_not_double_behind_a_tail_loss_probe),
+		scenario(test_the_timer_does_not_double_after_a_tail_loss_probe),
 		scenario(test_without_sack_there_are_no_tail_loss_probes),
 		scenario(test_a_spurious_timeout),
 		scenario(test_an_echo_times_a_retransmission),

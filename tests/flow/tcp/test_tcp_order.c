@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 #define LATER(ms) fastpath_finish_frame(&t, (ms) * MILLISECONDS)
@@ -47,7 +47,7 @@ open_with_round_trip(unsigned ms)
 	tcp_fixture_take_trace(&t);
 }
 
-/* 100 bytes of A from `seq` on, with an identification and a TSval (0 none). */
+/* 100 bytes of A from `seq` on, with an identification and a TSval (0: no TSval). */
 static void
 send_stamped(uint32_t seq, uint16_t ident, uint32_t tsval)
 {
@@ -126,7 +126,7 @@ test_a_plain_frame_captured_twice(void **state)
 
 /* An ACK that reports a gap may cause a retransmission at once. */
 static void
-test_a_plain_retransmission_behind_an_ack(void **state)
+test_a_plain_retransmission_after_an_ack(void **state)
 {
 	(void)state;
 	tcp_fixture_handshake(&t);
@@ -201,7 +201,7 @@ send_sized(uint32_t seq, uint32_t size, uint16_t ident, uint32_t tsval)
 	tcp_fixture_feed(&t, s);
 }
 
-/* A large segment is captured before an interface splits it, and its parts behind it; or received parts, and then what
+/* A large segment is captured before an interface splits it, and its parts after it; or received parts, and then what
  * they are merged into.  Its parts sent again have later identifications. */
 static void
 test_parts_of_a_large_segment(void **state)
@@ -241,7 +241,7 @@ test_where_duplicates_are_expected(void **state)
 	fastpath_finish_frame(&t, 100000);
 	send_sack(1001, 1101, 1201);
 	flow_table_expect_duplicate(t.table, true);
-	/* Also behind an ACK that reports a gap: what is sent again is captured elsewhere first. */
+	/* Also after an ACK that reports a gap: what is sent again is captured elsewhere first. */
 	send_stamped(1301, 0, 100);
 	send_stamped(1001, 0, 100);
 	assert_outcome("", 2, 0);
@@ -252,7 +252,7 @@ test_where_duplicates_are_expected(void **state)
 
 /* The gap that the SACK block reported was filled meanwhile, by a segment that was overtaken. */
 static void
-test_a_retransmission_within_a_tick_behind_its_ack(void **state)
+test_a_retransmission_within_a_tick_after_its_ack(void **state)
 {
 	(void)state;
 	open_with_round_trip(1);
@@ -270,9 +270,9 @@ test_a_retransmission_within_a_tick_behind_its_ack(void **state)
 	assert_outcome("", 1, 0);
 }
 
-/* The retransmission that ends the recovery was sent behind the original, and has arrived (RACK). */
+/* The retransmission that ends the recovery was sent after the original, and has arrived (RACK). */
 static void
-test_a_retransmission_within_a_tick_behind_a_recovery(void **state)
+test_a_retransmission_within_a_tick_after_a_recovery(void **state)
 {
 	(void)state;
 	open_with_round_trip(1);
@@ -289,7 +289,7 @@ test_a_retransmission_within_a_tick_behind_a_recovery(void **state)
 	assert_outcome("A:retransmit(fast,2)", 0, 0);
 }
 
-/* A sender with one identification for everything has none. */
+/* A sender with one identification for everything has no send stamps. */
 static void
 test_identifications_that_do_not_count(void **state)
 {
@@ -411,7 +411,7 @@ test_a_gap_that_nothing_reports(void **state)
 
 /* The retransmission is captured first, then its original. */
 static void
-test_an_original_behind_its_retransmission(void **state)
+test_an_original_after_its_retransmission(void **state)
 {
 	(void)state;
 	open_with_round_trip(20);
@@ -522,7 +522,7 @@ test_midstream_una_is_the_last_ack(void **state)
 }
 
 static void
-test_midstream_una_is_an_ack_behind_the_data(void **state)
+test_midstream_una_is_an_ack_after_the_data(void **state)
 {
 	(void)state;
 	send_stamped(1201, 10, 0);
@@ -747,7 +747,7 @@ test_many_connections_with_holes(void **state)
 	assert_int_equal(pools->hole_list_high_water, 1);
 }
 
-/* A segment that fills a gap, and repeats bytes behind it: each byte counts once. */
+/* A segment that fills a gap, and repeats bytes after it: each byte counts once. */
 static void
 test_a_segment_that_fills_a_gap_and_overlaps(void **state)
 {
@@ -905,15 +905,15 @@ main(void)
 		scenario(test_a_frame_captured_twice),
 		scenario(test_a_mirror_port_copies_frames),
 		scenario(test_a_plain_frame_captured_twice),
-		scenario(test_a_plain_retransmission_behind_an_ack),
+		scenario(test_a_plain_retransmission_after_an_ack),
 		scenario(test_a_duplicate_of_the_network),
 		scenario(test_a_duplicate_is_not_an_old_timestamp),
 		scenario(test_a_duplicate_without_identification),
 		scenario(test_a_retransmission_within_a_tick),
 		scenario(test_where_duplicates_are_expected),
 		scenario(test_parts_of_a_large_segment),
-		scenario(test_a_retransmission_within_a_tick_behind_its_ack),
-		scenario(test_a_retransmission_within_a_tick_behind_a_recovery),
+		scenario(test_a_retransmission_within_a_tick_after_its_ack),
+		scenario(test_a_retransmission_within_a_tick_after_a_recovery),
 		scenario(test_identifications_that_do_not_count),
 		scenario(test_identifications_that_wrap),
 		scenario(test_a_syn_captured_twice),
@@ -922,13 +922,13 @@ main(void)
 		scenario(test_an_overtaken_segment_of_the_same_tick),
 		scenario(test_first_copies_lost_before_the_capture),
 		scenario(test_a_gap_that_nothing_reports),
-		scenario(test_an_original_behind_its_retransmission),
+		scenario(test_an_original_after_its_retransmission),
 		scenario(test_no_timeout_after_41_ms),
 		scenario(test_a_timeout_while_sacks_arrive),
 		scenario(test_a_paced_retransmission_is_no_timeout),
 		scenario(test_a_lost_retransmission_is_replaced),
 		scenario(test_midstream_una_is_the_last_ack),
-		scenario(test_midstream_una_is_an_ack_behind_the_data),
+		scenario(test_midstream_una_is_an_ack_after_the_data),
 		scenario(test_offsets_are_contiguous_in_spite_of_reordering),
 		scenario(test_offsets_are_contiguous_in_mid_stream),
 		scenario(test_a_segment_that_fills_a_gap_and_overlaps),

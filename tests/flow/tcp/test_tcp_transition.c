@@ -10,7 +10,7 @@
 
 #include "flow/flow_internal.h"
 #include "flow/tcp/tcp_fastpath.h"
-#include "flow/tcp/tcp_loss.h"
+#include "flow/tcp/tcp_internal.h"
 #include "tests/flow/tcp/tcp_fixture.h"
 
 #define CONNECTIONS 60000u

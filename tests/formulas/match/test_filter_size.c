@@ -204,7 +204,7 @@ put_operator(struct writer *w)
 
 /* One value, or several with the words in front of them implied, with parentheses or without. */
 static void
-put_values(struct writer *w, const char *before, uint32_t below, const char *behind)
+put_values(struct writer *w, const char *before, uint32_t below, const char *after)
 {
 	unsigned count = draw(3) == 0 ? 1 + draw(4) : 1;
 	bool parentheses = count > 1 && draw(2) == 0;
@@ -214,7 +214,7 @@ put_values(struct writer *w, const char *before, uint32_t below, const char *beh
 		put(w, i == 0 ? "" : CHOOSE(" or ", "||", " || "));
 		put(w, before);
 		put_number(w, below);
-		put(w, behind);
+		put(w, after);
 	}
 	put(w, parentheses ? ")" : "");
 }

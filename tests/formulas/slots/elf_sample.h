@@ -16,7 +16,7 @@ struct elf_sample {
 	size_t size;
 	size_t notes, notes_end;	    /* the section .note.stapsdt */
 	size_t build_id;		    /* its 20 bytes */
-	size_t sections;		    /* their headers: none, .text, .note.stapsdt, .note.gnu.build-id, names */
+	size_t sections;		    /* headers: an empty one, .text, .note.stapsdt, .note.gnu.build-id, names */
 	uint8_t image[ELF_SAMPLE_MAX];
 };
 

@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "confine/landlock.h"
 #include "confine/sandbox.h"
 #include "formulas/slots/slots.h"
 #include "probes/site/site_select.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# For tests of slots, sourced behind tap.sh: the program fire_slots in the background, and commands to it.
+# For tests of slots, sourced after tap.sh: the program fire_slots in the background, and commands to it.
 
 fire_slots=${FIRE_SLOTS:-$build/tests/formulas/slots/fire_slots}
 file=$tmp/state/formulas.so

@@ -120,7 +120,7 @@ test_every_length(void **state)
 		}
 		memset(&names, 0, sizeof names);
 		assert_true(slot_notes_write(&notes, &names, error));
-		/* The build id is another: this one was none of a writer. */
+		/* The build id is another: this one was not one of a writer. */
 		assert_memory_not_equal(before + sample.build_id, sample.image + sample.build_id, 20);
 		memcpy(before + sample.build_id, sample.image + sample.build_id, 20);
 		assert_memory_equal(before, sample.image, sample.size);
@@ -199,7 +199,7 @@ test_bad_names(void **state)
 
 /* ---------------------------------------------------------------------------------------------------- damaged files */
 
-/* The image is parsed at its exact size, so that a sanitizer finds a read behind its end. */
+/* The image is parsed at its exact size, so that a sanitizer finds a read past its end. */
 static bool
 parses(size_t size)
 {

@@ -151,7 +151,7 @@ test_install_refuses(void **state)
 	(void)state;
 	assert_true(installs("good"));
 	assert_false(installs("good Bad"));
-	assert_non_null(strstr(error, "\"Bad\" is no name"));
+	assert_non_null(strstr(error, "\"Bad\" is not a name"));
 	assert_false(installs("twice twice"));
 	assert_non_null(strstr(error, "two slots would have the name \"twice\""));
 	assert_false(installs("formula-01"));

@@ -12,7 +12,7 @@ cd "$WORK/netobs"
 "$SRC/netobs/configure" -q --enable-fuzzing CFLAGS=-O1
 
 # The flags of the environment are not for formulas.so, which is linked without libraries, and do not go with
-# _FORTIFY_SOURCE.  The targets are linked by the C++ compiler, and find their libraries beside themselves.
+# _FORTIFY_SOURCE.  The targets are linked by the C++ compiler, and find their libraries in their own directory.
 programs=$(cd "$SRC/netobs" && grep -l '^LLVMFuzzerTestOneInput' tests/fuzz/fuzz_*.c | sed 's/\.c$//')
 make_with_flags() {
 	make -s -j"$(nproc)" SANITIZE_CFLAGS="$CFLAGS" FUZZ_CFLAGS= HARDEN_CPPFLAGS= FUZZ_LDFLAGS="$LIB_FUZZING_ENGINE" "$@"

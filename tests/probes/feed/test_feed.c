@@ -50,20 +50,25 @@ tear_down(void **state)
 }
 
 static struct feed *
-add_feed(const char *names, const char *fields)
+add_feed_of(struct feed_choice choice)
 {
-	struct feed_choice choice = {.names = names, .fields = fields, .json = true};
 	const char *unknown;
 	char error[256];
 	struct feed *feed;
 	size_t length;
 
-	(void)manifest_select_probes(names, choice.probes, &unknown, &length); /* false for formulas */
+	(void)manifest_select_probes(choice.names, choice.probes, &unknown, &length); /* false for formulas */
 	choice.of_formulas[PROBE_TCP_SEND] = true;
 	feed = feed_new(set, &choice, error, sizeof error);
 	assert_non_null(feed);
 	assert_true(feed_set_add(set, feed));
 	return feed;
+}
+
+static struct feed *
+add_feed(const char *names, const char *fields)
+{
+	return add_feed_of((struct feed_choice){.names = names, .fields = fields});
 }
 
 static void
@@ -101,16 +106,43 @@ fire(unsigned part, enum probe_id id)
 
 /* The line of netobsd --print --format json. */
 static const char *
-whole_line(enum probe_id id)
+whole_line_as(enum print_format format, enum probe_id id)
 {
 	struct printer *printer = printer_new_formatter();
 	const void *args[6];
 
 	assert_non_null(printer);
 	probe_args_sample_args(&samples, id, args);
-	*printer_format_line(printer, PRINT_JSON, NULL, id, args, wanted) = '\0';
+	*printer_format_line(printer, format, NULL, id, args, wanted) = '\0';
 	printer_free(printer);
 	return wanted;
+}
+
+static const char *
+whole_line(enum probe_id id)
+{
+	return whole_line_as(PRINT_JSON, id);
+}
+
+/* Text is the only member of an object. */
+static void
+test_text(void **state)
+{
+	struct feed *whole = add_feed_of((struct feed_choice){.names = "tcp-send", .text = true});
+	struct feed *chosen =
+	    add_feed_of((struct feed_choice){.names = "tcp-send", .fields = "probe,tcp_sport", .text = true});
+	const char *text = whole_line_as(PRINT_TEXT, PROBE_TCP_SEND);
+	char line[PRINT_LINE_MAX * 2];
+
+	(void)state;
+	assert_null(strpbrk(text, "\"\\"));
+	snprintf(line, sizeof line, "{\"text\":\"%.*s\"}\n", (int)strlen(text) - 1, text);
+	fire(0, PROBE_TCP_SEND);
+	assert_string_equal(take(whole), line);
+	snprintf(line, sizeof line, "{\"text\":\"tcp-send\\t");
+	assert_memory_equal(take(chosen), line, strlen(line));
+	remove_feed(whole);
+	remove_feed(chosen);
 }
 
 static void
@@ -252,7 +284,7 @@ test_stopped(void **state)
 static void
 test_most(void **state)
 {
-	const struct feed_choice choice = {.names = "tcp-send", .json = true};
+	const struct feed_choice choice = {.names = "tcp-send"};
 	struct feed *feeds[FEEDS_MAX], *further;
 	char error[256];
 
@@ -318,6 +350,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_enabled, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_formulas, set_up, tear_down),

@@ -25,7 +25,7 @@ set_up(void **state)
 {
 	(void)state;
 	got_length = 0;
-	return feed_queue_open(&queue, SIZE, true) ? 0 : -1;
+	return feed_queue_open(&queue, SIZE) ? 0 : -1;
 }
 
 static int
@@ -140,7 +140,7 @@ test_gap(void **state)
 	assert_int_equal(queue.dropped, 4);
 }
 
-/* A gap with nothing behind it. */
+/* A gap with nothing after it. */
 static void
 test_last_gap(void **state)
 {
@@ -155,21 +155,6 @@ test_last_gap(void **state)
 	assert_true(feed_queue_end_gap(&queue));
 	take(SIZE);
 	assert_string_equal(got, "{\"lost\":1}\n");
-}
-
-static void
-test_text(void **state)
-{
-	unsigned number = 0;
-
-	(void)state;
-	queue.json = false;
-	fill(&number);
-	take(SIZE);
-	got_length = 0;
-	assert_true(feed_queue_end_gap(&queue));
-	take(SIZE);
-	assert_string_equal(got, "lost 1\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------ two threads */
@@ -249,7 +234,6 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_gap, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_last_gap, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
 	};
 

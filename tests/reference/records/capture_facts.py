@@ -14,8 +14,8 @@ ERRORS = {1: (3, 4, 5, 11, 12), 58: (1, 2, 3, 4)}  # ICMP and ICMPv6: the types 
 
 class Facts:
     """Of the packets of one direction of a connection, those without fragments or extension headers: their number, the
-    bytes of their frames beside the IP packet (link header, tags, padding), their times, the times of those with payload
-    or SYN (`data`) and of those with FIN or RST (`ends`); and the number and bytes of ICMP errors that quote a packet of
+    bytes of their frames outside the IP packet (link header, tags, padding), their times, the times of those with
+    payload or SYN (`data`) and of those with FIN or RST (`ends`); and the number and bytes of ICMP errors that quote a packet of
     this direction."""
 
     def __init__(self):
@@ -47,7 +47,7 @@ def frames(data):
 
 
 def ip_start(link, frame):
-    """Where the IP packet of a frame begins; None if it has none."""
+    """Where the IP packet of a frame begins; None if it has no IP packet."""
     at = LINK.get(link)
     if at is None:
         return None

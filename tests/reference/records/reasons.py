@@ -9,14 +9,14 @@ WHY = {
     "unpacked": "an encapsulation that netobs does not unpack",
     "link": "a link type that netobs does not read",
     "invalid": "a source address that every receiver drops (multicast, or that of the destination)",
-    "divided": "the same packets are another number of connections, by an idle time or behind an end: sums are compared",
-    "behind": "packets behind the end of the connection",
+    "divided": "the same packets are another number of connections, by an idle time or after an end: sums are compared",
+    "after": "packets after the end of the connection",
     "ack": "no packet of this end is captured: netobs counts what the other end acknowledges",
     "gap": "Zeek counts sequence numbers, also those of segments that are not captured",
-    "bare": "behind the last payload are only ACKs, repeated FINs and RSTs, which Zeek does not count into the duration",
+    "bare": "after the last payload are only ACKs, repeated FINs and RSTs, which Zeek does not count into the duration",
     "tunnel": "in a tunnel, whose bare ACKs the facts of a capture do not show",
-    "rst": "Zeek's SF is final with both FINs, also if data behind a FIN is answered with RST",
-    "flip": "Zeek has turned the connection round behind its first packet and counts both for one end",
+    "rst": "Zeek's SF is final with both FINs, also if data after a FIN is answered with RST",
+    "flip": "Zeek has turned the connection round after its first packet and counts both for one end",
     "icmp": "Suricata counts ICMP errors for the connection of the packet that they quote",
     "unseen": "Suricata does not follow a TCP connection without its SYN",
     "cross": "the FINs cross: CLOSING in RFC 9293, where Suricata expects LAST-ACK",
@@ -41,7 +41,7 @@ def invalid_source(expected):
 
 
 def bare_end(wanted, record):
-    """Whether a duration ends with a packet behind which are no payload and no SYN."""
+    """Whether a duration ends with a packet after which there is neither payload nor a SYN."""
     times = [time for facts in record.facts for time in facts.times]
     counted = [time for facts in record.facts for time in facts.data + facts.ends]
     data = [time for facts in record.facts for time in facts.data]
@@ -49,8 +49,8 @@ def bare_end(wanted, record):
     return any(abs(time - end) < 2e-6 for time in counted) and max(data, default=0) < end + 2e-6
 
 
-def behind_end(wanted, record, value):
-    """Whether the packets that the record lacks came behind its end, in both directions."""
+def after_end(wanted, record, value):
+    """Whether the packets that the record lacks came after its end, in both directions."""
     later = tuple(sum(time > record.end + 1e-6 for time in facts.times) for facts in record.facts)
     return sum(later) > 0 and tuple(more - less for more, less in zip(wanted, value)) == later
 
@@ -71,7 +71,7 @@ def reason_of_zeek(name, expected, record, figure, wanted, value):
             all(flags & FIN for flags in expected.figures.get("flags", (0, 0))):
         return "rst"
     packets = expected.figures.get("packets", record.packets)
-    return "behind" if figure in ("packets", "payload") and behind_end(packets, record, record.packets) else None
+    return "after" if figure in ("packets", "payload") and after_end(packets, record, record.packets) else None
 
 
 def reason_of_suricata(expected, record, figure, wanted, value):
@@ -83,11 +83,11 @@ def reason_of_suricata(expected, record, figure, wanted, value):
     packets = expected.figures.get("packets", record.packets)
     if record.role != "seen" and figure in ("flags", "state"):
         return "unseen"
-    return "behind" if behind_end(packets, record, record.packets) else None
+    return "after" if after_end(packets, record, record.packets) else None
 
 
 def reason_of(source, name, expected, record, figure, wanted, value):
-    """The name of the reason of a difference; None if it has none."""
+    """The name of the reason of a difference; None if there is no reason."""
     single = SINGLE.get((name, figure)) or SINGLE.get((name, "*"))
     if single:
         return single

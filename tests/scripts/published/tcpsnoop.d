@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Segments with their flags: the backspace removes the bar behind the last one. */
+/* Segments with their flags: the backspace removes the bar after the last one. */
 #pragma D option quiet
 
 tcp:::send

@@ -107,7 +107,7 @@ refuses() {
 refuses "no capture" "give at least one capture"
 refuses "a missing capture" "cannot read $tmp/missing.pcap" "$tmp/missing.pcap"
 refuses "an empty standard input" "standard input is empty" -
-refuses "a file that is no capture" "unknown file format" "$top/README.md"
+refuses "a file that is not a capture" "unknown file format" "$top/README.md"
 refuses "an option that the report sets" "sets this option of netobsd itself, or cannot be made with it: --view=host" \
 	-o --view=host "$captures/http.pcap"
 refuses "the records" "cannot be made with it: --records=" -o --records="$tmp/file" "$captures/http.pcap"

@@ -74,15 +74,15 @@ point("a second page is the same", report(cases, *options).html == first.html)
 
 page = report(made("attempts.py", "attempts.pcap", "0", "1", "3", "7"))
 equal("SYNs that are repeated until the capture ends have no answer", page.found(), ["no-answer network 80:2"])
-equal("which is no gap of the capture", page.text("capture").split(":")[0], "The capture itself has no gap")
+equal("which is not a gap of the capture", page.text("capture").split(":")[0], "The capture itself has no gap")
 equal("the connection is opening all the time",
       (min(page.data["states"]["opening"]), max(page.data["states"]["open"])), (1, 0))
 page = report(made("attempts.py", "attempts.pcap", "0"))
-equal("a single SYN may have an answer behind the capture", page.found(), [])
-equal("and is no gap either", page.verdict["capture"]["weight"], 0)
+equal("a single SYN may have an answer after the capture", page.found(), [])
+equal("and is not a gap either", page.verdict["capture"]["weight"], 0)
 
 page = case("probes")
-equal("probes of a closed window with data are no retransmissions", page.found(), ["slow-reader-client client 80:6"])
+equal("probes of a closed window with data are not retransmissions", page.found(), ["slow-reader-client client 80:6"])
 equal("in the ladder neither", [s[8] for s in page.segments() if s[8]], [6, 6, 6, 6])
 page = case("lost")
 equal("a lost request or answer makes no slow server; the link goes to the answer", page.found(),
@@ -99,14 +99,14 @@ page = case("replies")
 equal("after a short reply to the server's data the server is asked, too", page.found(),
       ["slow-server server 82:29 81:18 80:7 83:41"])
 page = case("holes")
-equal("a slow answer behind a hole of the capture; another one may be in a hole", page.found(),
+equal("a slow answer after a hole of the capture; another one may be in a hole", page.found(),
       ["slow-server server 81:17"])
 equal("loss has the time of a server that does not acknowledge a request that is sent again",
       case("unacknowledged").found(), ["lost-client network 80:5"])
 page = case("first_holes")
 equal("the first answer is in a hole of the capture", page.found(), [])
 equal("which is a gap of the capture", page.text("capture").split(".")[0],
-      "The capture itself has gaps, which are no fault of the network: 3 connections lack data (3000 bytes that the "
+      "The capture itself has gaps, which are not faults of the network: 3 connections lack data (3000 bytes that the "
       "receiver acknowledges)")
 equal("a request in a SYN that is lost makes no slow server", case("fast_open").found(), ["lost-attempts network 80:4"])
 equal("a server that sends first, and late", case("greeting").found(),
@@ -145,12 +145,12 @@ for version in "twice", "twice6":
     page = case(version)
     equal(f"{version}: packets that were captured twice", page.text("capture").split(":")[0],
           "About half of the packets are duplicates")
-    equal(f"{version}: which are no retransmissions", page.found(), [])
+    equal(f"{version}: which are not retransmissions", page.found(), [])
 page = case("twice_midway")
 equal("duplicates, and then a list of gaps", page.text("capture").split("below count them. ")[-1],
-      "The capture itself has gaps, which are no fault of the network: 1 connection began before it.")
+      "The capture itself has gaps, which are not faults of the network: 1 connection began before it.")
 page = case("again")
-equal("retransmissions are no duplicates", [page.verdict["capture"]["weight"], page.found()],
+equal("retransmissions are not duplicates", [page.verdict["capture"]["weight"], page.found()],
       [0, ["lost-server network 80:25"]])
 page = case("stamps")
 equal("wrong time stamps are named", page.text("capture"),
@@ -167,7 +167,7 @@ equal("a pause of years", page.text("capture"),
       "different times are merged.")
 page = case("lossy")
 equal("data that the capture lacks", page.text("capture"),
-      "The capture itself has gaps, which are no fault of the network: 1 connection lacks data (1000 bytes that the "
+      "The capture itself has gaps, which are not faults of the network: 1 connection lacks data (1000 bytes that the "
       "receiver acknowledges).")
 equal("and on which connection",
       (page.verdict["capture"]["weight"], [e[0] for e in page.verdict["capture"]["evidence"]]), (60, [0]))
@@ -185,11 +185,11 @@ equal("a capture without TCP", (page.text("capture"), page.verdict["capture"]["w
       ("There is no TCP connection.", 0))
 page = report(made("../../capture/formats_captures.py", "statistics.pcapng", before=["statistics"]))
 equal("frames that the interfaces of a pcapng file dropped", page.text("capture"),
-      "The capture itself has gaps, which are no fault of the network: 2228 frames were dropped.")
+      "The capture itself has gaps, which are not faults of the network: 2228 frames were dropped.")
 equal("a slow handshake, and its packet", case("handshake").found(), ["slow-handshake server 81:8"])
 equal("of which the client's ACK is late", case("slow_ack").found(), ["slow-handshake client 80:5"])
 page = case("crossed")
-equal("a SYN-ACK behind the handshake counts for nothing", page.found(), ["slow-handshake client 80:6"])
+equal("a SYN-ACK after the handshake counts for nothing", page.found(), ["slow-handshake client 80:6"])
 equal("what was waited for", page.text("slow-handshake"),
       "Slow handshakes: on 1 connection to 198.51.100.2 port 80 the ACK of the client came late, at most after 999.0 ms, "
       "though round trips are shorter later.")
@@ -210,7 +210,7 @@ equal("a SYN that is answered for an older connection", page.text("slow-handshak
 equal("a SYN-ACK that is captured twice was sent once", case("twice_slow").found(), ["slow-handshake client 80:9"])
 for version in "twice_server", "twice_server6":
     page = case(version)
-    equal(f"{version}: a copy is no answer", [page.found(), page.evidence("slow-server")],
+    equal(f"{version}: a copy is not an answer", [page.found(), page.evidence("slow-server")],
           [["slow-server server 80:11"], "[(80, 'request in packet 7, answer in packet 11')]"])
 page = case("twice_server")
 equal("the ladder has each segment once", len(page.segments()), 14)
@@ -219,7 +219,7 @@ page = case("hang")
 equal("those that hang until the client closes, or of several segments", page.found(), ["unanswered server 81:31 80:19"])
 equal("a FIN without answer, before a probe", case("last_fin").found(), ["silent network 80:10"])
 page = case("silent")
-equal("connections that fall silent are no servers that do not answer", page.found(),
+equal("connections that fall silent are not servers that do not answer", page.found(),
       ["silent network 80:12 81:19", "unanswered server 82:20", "lost-client network 82:27 83:30"])
 equal("who answers nothing", page.text("silent"),
       "The path died: 2 connections fell silent; the server 198.51.100.2 port 80 answered none of 3 retransmissions in "
@@ -227,7 +227,7 @@ equal("who answers nothing", page.text("silent"),
 equal("nor is an end silent that has acknowledged what is sent again", case("spurious").found(), [])
 equal("handshakes that are never completed", case("half_open").found(), ["half-open network 80:6 81:4"])
 page = case("untaken")
-equal("nor by a server that does not take the ACK, which is no silence; it may send a RST instead", page.found(),
+equal("nor by a server that does not take the ACK, which is not silence; it may send a RST instead", page.found(),
       ["unanswered server 83:17", "backlog server 80:18", "half-open network 84:10", "reset server 82:16",
        "lost-attempts network 81:26", "lost-client network 80:18 83:19"])
 page = case("rejected")
@@ -252,11 +252,11 @@ for name in "revived", "paused":
     equal(f"what goes on after its end has begun in the capture: {name}", case(name).text("capture").split(":")[0],
           "The capture itself has no gap")
 equal("another connection of the same ports has not", case("reused").text("capture").split(".")[0],
-      "The capture itself has gaps, which are no fault of the network: 1 connection began before it")
+      "The capture itself has gaps, which are not faults of the network: 1 connection began before it")
 page = case("scan")
 equal("a scan", page.text("scan"),
       "192.0.2.1 scans: it tried 21 ports that do not take connections, and none answered.")
-equal("which is no other finding", page.found(), ["scan client 80 81 82 83 84"])
+equal("which is not another finding", page.found(), ["scan client 80 81 82 83 84"])
 page = case("queries")
 equal("DNS queries without answer, and their packets", page.found(), ["dns-mute server 53:3 53:4"])
 page = report(f"{directory}/queries.pcap", "--top=0")
@@ -299,14 +299,14 @@ equal("of which nothing can be said", page.data["verdict"][0]["text"],
       "There is no packet: nothing was captured, or nothing passes the filter.")
 page = report(real("icmpv6-mld"))
 equal("a capture without connections", [page.outcome[0], *page.values("connections", "details", "frames")], [0, 0, [], 1])
-equal("ICMPv6 behind an option of a router", page.volume(), [["ICMP", 1]])
-equal("TCP and UDP behind options, and a fragment", report(made("extended.py", "extended.pcap")).volume(),
+equal("ICMPv6 after an option of a router", page.volume(), [["ICMP", 1]])
+equal("TCP and UDP after options, and a fragment", report(made("extended.py", "extended.pcap")).volume(),
       [["TCP", 1], ["UDP", 1], ["other IP", 1]])
 equal("a connection of an address with itself counts once",
       [[talker[0], talker[3]] for talker in report(real("null-tcp")).data["talkers"]], [["127.0.0.1", 1], ["::1", 1]])
 page = report(made("many_resets.py", "resets.pcap"))
 senders = [segment[2] for segment in page.data["details"][0]["segments"]]
-equal("a flood of RST is cut behind the segments of its end, and shows its beginning", [senders.count(0), senders.count(1)],
+equal("a flood of RST is cut after the segments of its end, and shows its beginning", [senders.count(0), senders.count(1)],
       [3, 2100])
 page = report(made("reset_cases.py", "resets.pcap"))
 equal("which end has reset: not one that has closed before; the packets are the RST that had an effect", page.found(),
@@ -360,7 +360,7 @@ equal("nothing is loaded from elsewhere", set(re.findall("(?:https?:)?//[a-z][^\
 policy = ("Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-[^ ]*'; style-src 'sha256-[^ ]*'; "
           "base-uri")
 equal("and the policy forbids it", len(re.findall(policy, page.html)), 1)
-# The last character is no UTF-8.
+# The last character is not UTF-8.
 name = f"{directory}/</script>\"'&".replace("/", "_").encode() + b"\351.pcap"
 shutil.copyfile(http, os.path.join(directory.encode(), name))
 page = report(name, cwd=directory)

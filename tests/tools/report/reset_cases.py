@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a capture of three connections that end with a RST: one after a RST of which the number is not in the window,
-one with the RST of a client behind its own FIN, and one that the client resets before it is established.
+"""Writes a capture of three connections that end with a RST: one after a RST whose number is not in the window,
+one with the RST of a client after its own FIN, and one that the client resets before it is established.
 
 usage: reset_cases.py FILE
 """

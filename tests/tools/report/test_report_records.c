@@ -107,7 +107,7 @@ test_texts(void **state)
 	report_texts_free(&texts);
 }
 
-/* The first packet of an event at either end; the trouble of another connection is none. */
+/* The first packet of an event at either end; the trouble of another connection does not count. */
 static void
 test_events(void **state)
 {

@@ -70,7 +70,7 @@ test_protocols(void **state)
 	assert_int_equal(volume.bytes, 660);
 }
 
-/* However long the capture is, it fills more than half of the intervals, and none of its frames is lost. */
+/* However long the capture is, it fills more than half of the intervals, and all of its frames are counted. */
 static void
 test_width(void **state)
 {

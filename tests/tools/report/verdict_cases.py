@@ -10,7 +10,7 @@ lost      one server answers at once, but a request to it is lost; another is sl
           is lost before the capture
 replies   a client that replies to the server's data at once: in few bytes, in many, and late; and in few bytes while another
           request has no answer yet
-holes     a slow answer, before which the capture lacks data of the server; one behind such a hole
+holes     a slow answer, before which the capture lacks data of the server; one after such a hole
 unacknowledged  a request that is sent again, and has no ACK before its answer comes 0.9 s later
 first_holes  requests of whose answers the capture lacks the first segment; one goes on in segments without PSH
 fast_open a SYN with a request, which is lost twice
@@ -18,7 +18,7 @@ greeting  a server that sends first, 10 s after the handshake; another one that 
 preconnection  clients that open a connection and send nothing: one closes after 5 s, then the server answers; another has
           the answer of the server, and its FIN, after 5 s; of the third the capture lacks the request
 one_direction  data that is sent again three times, and a DNS query: the capture has nothing of the servers
-too_big   data that is sent again three times, too big for a router; the same behind an ICMP error that was no trouble
+too_big   data that is sent again three times, too big for a router; the same after an ICMP error that did no harm
 queued    a request without data of the server for 5 s, in which the client sends two more
 many_lost 310 connections with a request that is lost
 repeated  a DNS query that is sent five times in 8 s, and one with the same id a minute later
@@ -30,7 +30,7 @@ readers   a client that closes its window often, each time for 10 ms; another on
 reopened  a client that stops reading 0.5 s before the capture ends, and a server that does not read for 2 s before
 twice     a connection and DNS queries, each packet twice: IPv4
 twice6    the same in IPv6
-twice_midway  the same as `twice`, behind a connection that began before the capture
+twice_midway  the same as `twice`, after a connection that began before the capture
 again     the same as `twice`, once, with retransmissions
 stamps    the first frame is from the year 1970, the eighth, in the middle of a connection, from 2106
 days      DNS queries with answers, 3 days apart
@@ -43,8 +43,8 @@ snap      the connection and the queries of `twice`, each packet cut to 30 bytes
 shortened the same, each packet cut to 45 bytes, which the capture does not say
 hung      servers that acknowledge a request and send no data: the client closes after 2 s, the client resets, the server
           closes, the capture ends; a server that answers, one that closes at once, a client that closes,
-          and control messages, and a request, behind answers
-one_way   messages that a server only acknowledges; a client that closes behind a message, after answers
+          and control messages, and a request, after answers
+one_way   messages that a server only acknowledges; a client that closes after a message, after answers
 silent    data, and a FIN, that are sent again three times without any segment of the peer; data of which the third copy has an
           ACK; data that is sent again twice
 spurious  data that is sent again four times although it has an ACK
@@ -65,7 +65,7 @@ crossed   a client whose ACK comes late, and crosses the SYN-ACK that is sent ag
 syn_again a SYN, and a SYN-ACK, that are sent again and then have their answer at once; a server that answers the second
           SYN late
 old_port  a SYN that the server answers with an ACK of an older connection; the client resets that and sends its SYN again
-hang      after an answer, requests that have none: one after which the client closes 30 s later, and one of six segments
+hang      after an answer, requests without one: one after which the client closes 30 s later, and one of six segments
 last_fin  a FIN that is sent again five times without any segment of the peer, and then a probe with a byte of old data
 twice_slow  a client whose ACK comes late, each packet twice
 twice_server  a server that answers two requests late, each packet twice; the same in IPv6: twice_server6

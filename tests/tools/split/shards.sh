@@ -112,7 +112,7 @@ done
 
 # ------------------------------------------------------------------------------------------ the recipes of netobsd(8)
 
-# recipe WORDS: the commands of the recipe behind the line that contains WORDS
+# recipe WORDS: the commands of the recipe after the line that contains WORDS
 recipe() {
 	sed -n "/^\\.Ss Recipes/,/^\\.Sh/p" "$top/man/netobsd.8" | sed -n "/$1/,/^\\.Ed/p" |
 		sed -e '1,/^\.Bd/d' -e '/^\.Ed/d' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g'

@@ -90,7 +90,7 @@ is "a filter" "$(records "$directory"/*.pcapng | wc -l)" "$(cat "$tmp/wanted")"
 
 fresh
 refuses "K = 0" 1 "expected a whole number from 1 to 9999" -n 0 -r "$file" -w "$directory/x"
-refuses "K is no number" 1 "expected a whole number from 1 to 9999" -n two -r "$file" -w "$directory/x"
+refuses "K is not a number" 1 "expected a whole number from 1 to 9999" -n two -r "$file" -w "$directory/x"
 refuses "K is above the most" 1 "expected a whole number from 1 to 9999" -n 10000 -r "$file" -w "$directory/x"
 refuses "no prefix" 1 "give the prefix of the names .* -w PREFIX" -n 2 -r "$file"
 refuses "a prefix alone" 1 "give the number of captures .* -n NUMBER" -r "$file" -w "$directory/x"
@@ -103,9 +103,9 @@ refuses "a bad filter" 1 "syntax error" -n 2 -r "$file" -w "$directory/x" -f "tc
 refuses "a missing directory" 1 "cannot create .*: No such file or directory" -n 2 -r "$file" \
 	-w "$directory/none/x"
 refuses "a missing input" 1 "cannot read $tmp/none: No such file" -n 2 -r "$tmp/none" -w "$directory/x"
-refuses "an input that is no capture" 1 "is not a readable capture" -n 2 -r "$0" -w "$directory/x"
+refuses "an input that is not a capture" 1 "is not a readable capture" -n 2 -r "$0" -w "$directory/x"
 mkfifo "$tmp/pipe"
-refuses "a pipe" 1 "the input is read twice, and $tmp/pipe is no file" -n 2 -r "$tmp/pipe" -w "$directory/x"
+refuses "a pipe" 1 "the input is read twice, and $tmp/pipe is not a file" -n 2 -r "$tmp/pipe" -w "$directory/x"
 limited=$split
 split=$tmp/limited
 printf "#!/bin/sh\nexec prlimit \$limit '%s' \"\$@\"\n" "$limited" >"$split"

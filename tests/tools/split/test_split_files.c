@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file that another run has created under one of the names meanwhile is not replaced.  The frames are written by a
- * child process, here by none. */
+/* A file that another run has created under one of the names meanwhile is not replaced.  A child process writes the
+ * frames, but not in this test. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2154 # tap.sh sets the variables
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What guest scripts share, beside tests/lib/tap.sh, which they source first.  $top is the source tree, read-only; $netobsd
-# the installed program; /vm a directory that guest and host share; $VM_STAGE counts the restarts of the guest.
+# What guest scripts share, in addition to tests/lib/tap.sh, which they source first.  $top is the source tree,
+# read-only; $netobsd the installed program; /vm a directory that guest and host share; $VM_STAGE counts the restarts of
+# the guest.
 
 # reboot_guest: ends the script as tap_done does.  If no point failed, the guest restarts and the script runs again, with
 # $VM_STAGE one higher.

@@ -161,8 +161,8 @@ def compare_case(port, place, fault, drops, name, kernel, ours, nstat):
     for at in POINTS:
         where = f"{name}, at the {at}"
         less, more, notes = difference(kernel, ours[at], port, "segments")
-        # Behind a loss, a retransmission is invisible if it was dropped itself, or if its first copy was and nothing sent
-        # later arrived before it.
+        # After a loss, a retransmission is invisible if it was dropped itself, or if its first copy was and nothing
+        # sent later arrived before it.
         whole = fault != "loss" or (place == "path" and at != "receiver")
         point(more == 0 and less <= (0 if whole else drops),
               f"{where}: kernel {segments} retransmissions, ours {total(ours[at], port, 'segments')}"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Retransmissions on real paths: loss, reordering, duplication and delay by sch_netem on the device of the sender or on the
-# path behind it, observed at the sender (live), in the middle and at the receiver (captures), and compared with the kernel's
-# own record, nstat's counters included.
+# path beyond it, observed at the sender (live), in the middle and at the receiver (captures), and compared with the
+# kernel's own record, nstat's counters included.
 #
 # A capture on a device sees a frame after the queueing discipline of that device: what netem drops there is not captured.
 #
@@ -59,7 +59,7 @@ drops() {
 }
 
 # run PORT PLACE FAULT DELAY OPTION...: transfers with netem on the way from the sender (far) to the receiver (near), on the
-# sender's device or on the router's (the path behind the sender); DELAY (ms) in both directions
+# sender's device or on the router's (the path beyond the sender); DELAY (ms) in both directions
 run() {
 	port=$1 place=$2 fault=$3 delay=$4
 	shift 4

@@ -60,7 +60,7 @@ number() {
 	timeout 10 "$ctl" counters | awk -v name="$1" '$1 == name { print $2 }'
 }
 
-# packets: frames that the interfaces have sent and received; flap0 has none
+# packets: frames that the interfaces have sent and received; flap0 has no frames
 packets() {
 	cat /sys/class/net/lo/statistics/?x_packets /sys/class/net/soak0/statistics/?x_packets |
 		awk '{ sum += $1 } END { printf "%.0f\n", sum }'

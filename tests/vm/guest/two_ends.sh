@@ -43,7 +43,7 @@ if ! { ip netns add "$path" && cable "$near" near0 10.78.1 && cable "$far" far0 
 fi
 ip netns exec "$path" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
 
-# Every 23rd segment to far and every 29th to near is lost, of any kind, behind the sender and before the receiver.
+# Every 23rd segment to far and every 29th to near is lost, of any kind, between the sender and the receiver.
 ip netns exec "$path" nft -f - 2>"$tmp/nft" <<-'END' || skip_all "no nftables here: $(head -n 1 "$tmp/nft")"
 	table ip loss {
 		counter to_far { }
