@@ -168,7 +168,7 @@ test_table_marks_a_judged_client(void **state)
 	snprintf(row.record.cr_server, sizeof row.record.cr_server, "2001:db8::2");
 	row.record.cr_exchanges = 0;
 	assert_non_null(strstr(rows_of(&row, NULL), " [2001:db8::1]:40000? [2001:db8::2]:443 "));
-	assert_non_null(strstr(line, "      - 100ms loss   fin\n"));
+	assert_non_null(strstr(line, "     - 100ms loss   fin\n"));
 }
 
 static void
