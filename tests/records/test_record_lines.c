@@ -167,8 +167,9 @@ test_table_marks_a_judged_client(void **state)
 	snprintf(row.record.cr_client, sizeof row.record.cr_client, "2001:db8::1");
 	snprintf(row.record.cr_server, sizeof row.record.cr_server, "2001:db8::2");
 	row.record.cr_exchanges = 0;
+	connrow_set_ended(&row);
 	assert_non_null(strstr(rows_of(&row, NULL), " [2001:db8::1]:40000? [2001:db8::2]:443 "));
-	assert_non_null(strstr(line, "     - 100ms loss   fin\n"));
+	assert_non_null(strstr(line, "      - 100ms loss   fin\n"));
 }
 
 static void
@@ -190,6 +191,7 @@ test_table_fits_120_columns(void **state)
 	row.record.cr_server_bytes = 999999999;
 	row.record.cr_duration_us = UINT64_C(999) * 86400 * 1000000 + UINT64_C(86399) * 1000000;
 	row.record.cr_server_us = row.record.cr_client_lost_us = 99999;
+	connrow_set_ended(&row);
 	record_columns_measure(table, &row);
 	record_columns_set_usual_widths(table);
 	end = record_columns_put_line(table, &row, line);
