@@ -137,10 +137,17 @@ options_check_records(const struct config *config)
 			      : config->records_fields != NULL ? "fields"
 			      : config->records_sort != NULL   ? "sort"
 			      : config->records_limit != 0     ? "limit"
+			      : config->records_services       ? "services"
 							       : NULL;
 
 	if (config->records && config->records_path == NULL && config->print != PRINT_OFF) {
 		log_error("--print and --records cannot both write to standard output: give a file, --records=FILE");
+		return false;
+	}
+	if (config->records && config->records_services &&
+	    (config->records_fields != NULL || config->records_sort != NULL)) {
+		log_error("--records-services has its own columns and order: it takes neither --records-fields nor "
+			  "--records-sort");
 		return false;
 	}
 	if (config->records || without == NULL)

@@ -82,6 +82,7 @@ struct config {
 	const char *records_fields;  /* comma-separated names; NULL: the default */
 	const char *records_sort;    /* name of a field, perhaps after "-"; NULL: by end */
 	uint32_t records_limit;	     /* most records that are written, 0: all */
+	bool records_services;	     /* in place of records, a table of the services of these connections */
 	const char **writes;	     /* NULL-terminated, each NAME=FILE: captures of connections to write */
 	unsigned write_format;	     /* enum capture_format of these */
 	uint64_t active_records_ns; /* interval at which an open connection is reported, ns; 0 never */

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "probes/nearest.h"
+#include "records/record_waits.h"
 
 /* Bytes of "cr_", with which every field's name begins. */
 #define PREFIX_LENGTH 3
@@ -102,46 +103,20 @@ record_row_struct(void)
 	return record_struct();
 }
 
-/* What was waited for longest, in a word; "-": there was no time. */
-static const char *
-connrow_longest_wait(const struct connrec *record)
-{
-	const struct {
-		uint64_t us;
-		const char *word;
-	} waits[] = {
-	    {0, "-"},
-	    {record->cr_server_us, "server"},
-	    {record->cr_client_lost_us + record->cr_server_lost_us, "loss"},
-	    {record->cr_client_window_us + record->cr_server_window_us, "window"},
-	    {record->cr_client_sending_us + record->cr_server_sending_us, "sender"},
-	    {record->cr_connect_us, "SYN"},
-	    {record->cr_path_us, "path"},
-	    {record->cr_network_us, "data"},
-	    {record->cr_client_us, "client"},
-	    {record->cr_closing_us, "FIN"},
-	    {record->cr_unknown_us, "?"},
-	};
-	size_t most = 0;
-
-	for (size_t i = 1; i < sizeof waits / sizeof waits[0]; i++)
-		if (waits[i].us > waits[most].us)
-			most = i;
-	return waits[most].word;
-}
-
 /* Sets what follows from the record. */
 static void
 connrow_derive(struct connrow *row)
 {
 	const struct connrec *record = &row->record;
 	bool client = record->cr_client_pid >= 0 || record->cr_server_pid < 0;
+	uint64_t waits[RECORD_WAITS];
 
+	record_waits_of(record, waits);
 	row->live.resent = record->cr_client_resent + record->cr_server_resent;
 	row->live.answer_us =
 	    record->cr_exchanges != 0 ? (int64_t)(record->cr_server_us / record->cr_exchanges) : -1;
 	row->live.lost_us = record->cr_client_lost_us + record->cr_server_lost_us;
-	snprintf(row->live.waited, sizeof row->live.waited, "%s", connrow_longest_wait(record));
+	snprintf(row->live.waited, sizeof row->live.waited, "%s", record_waits_longest(waits));
 	row->live.pid = client ? record->cr_client_pid : record->cr_server_pid;
 	memcpy(row->live.comm, client ? record->cr_client_comm : record->cr_server_comm, sizeof row->live.comm);
 }

@@ -13,4 +13,12 @@ librecords_a_SOURCES += \
 	%D%/record_ring.c \
 	%D%/record_ring.h \
 	%D%/record_sort.c \
-	%D%/record_sort.h
+	%D%/record_sort.h \
+	%D%/record_text.c \
+	%D%/record_text.h \
+	%D%/record_waits.c \
+	%D%/record_waits.h \
+	%D%/service_lines.c \
+	%D%/service_lines.h \
+	%D%/services.c \
+	%D%/services.h

@@ -18,6 +18,7 @@
 #include "records/record_filter.h"
 #include "records/record_json.h"
 #include "records/record_sort.h"
+#include "records/service_lines.h"
 
 /* Memory for sorting, bytes; more records are sorted in a temporary file. */
 #define SORT_MEMORY ((size_t)64 * 1024 * 1024)
@@ -38,9 +39,10 @@ struct record_output {
 	struct record_json *json;     /* NULL: a table */
 	struct record_columns *table;
 	struct record_tally tally;
-	struct record_sort *sort; /* NULL: records are written as they come */
+	struct services *services; /* NULL: records are written, and no table of services */
+	struct record_sort *sort;  /* NULL: records are not sorted */
 	int spill_fd;
-	bool sorted;   /* records are written at the end, in their order */
+	bool at_end;   /* all is written at the end, not as records come */
 	bool titled;   /* the table's titles have been written */
 	bool reported; /* record_output_flush() has returned false */
 	uint64_t unwritten; /* lines since the last flush */
@@ -72,6 +74,10 @@ record_output_prepare_lines(struct record_output *output)
 		if (output->filter == NULL)
 			return false;
 	}
+	if (config->records_services) {
+		output->services = services_new();
+		return output->services != NULL;
+	}
 	if (record_output_format(config) == PRINT_JSON)
 		output->json = record_json_new(chosen, false);
 	else
@@ -86,7 +92,7 @@ record_output_prepare_sort(struct record_output *output)
 	struct record_sort_settings settings = {.limit = config->records_limit, .memory = SORT_MEMORY};
 	char error[RECORD_ERROR_MAX];
 
-	if (!output->sorted)
+	if (!output->at_end || output->services != NULL)
 		return true;
 	if (config->records_sort != NULL && !record_order_parse(config->records_sort, &settings.order, error))
 		return false;
@@ -110,7 +116,7 @@ record_output_open_file(struct record_output *output)
 		log_error("cannot write records to %s: it is the capture that is read", config->records_path);
 		return false;
 	}
-	output->file = output_file_open(config->records_path, !output->sorted, error);
+	output->file = output_file_open(config->records_path, !output->at_end, error);
 	if (output->file == NULL)
 		log_error("cannot write records to %s: %s", config->records_path, error);
 	return output->file != NULL;
@@ -126,8 +132,8 @@ record_output_open(const struct config *config)
 		return NULL;
 	}
 	output->config = config;
-	output->sorted =
-	    config->capture_paths[0] != NULL || config->records_sort != NULL || config->records_limit != 0;
+	output->at_end = config->capture_paths[0] != NULL || config->records_sort != NULL ||
+			 config->records_limit != 0 || config->records_services;
 	output->spill_fd = -1;
 	pthread_mutex_init(&output->mutex, NULL);
 	if (!record_output_prepare_lines(output))
@@ -147,6 +153,7 @@ record_output_free(struct record_output *output)
 		(void)writer_close(&output->out);
 	output_file_free(output->file);
 	record_sort_free(output->sort);
+	services_free(output->services);
 	record_filter_free(output->filter);
 	record_json_free(output->json);
 	record_columns_free(output->table);
@@ -193,7 +200,7 @@ record_output_is_stopping(void)
 static bool
 record_output_open_writer(struct record_output *output)
 {
-	const bool append = output->sort == NULL;
+	const bool append = !output->at_end;
 	const struct writer_policy policy = {.write = append ? record_output_write_live : output_write,
 					     .stopping = append ? loop_stop_requested : record_output_is_stopping,
 					     .drop = append};
@@ -220,9 +227,9 @@ record_output_put_titles(struct record_output *output)
 	if (output->table == NULL || output->titled)
 		return;
 	output->titled = true;
-	if (output->sort == NULL)
+	if (!output->at_end)
 		record_columns_set_usual_widths(output->table);
-	if (!output_file_is_empty(output->file) && output->sort == NULL)
+	if (!output_file_is_empty(output->file) && !output->at_end)
 		return;
 	at = writer_reserve(&output->out, RECORD_LINE_MAX);
 	writer_commit(&output->out, record_columns_put_titles(output->table, at));
@@ -251,7 +258,9 @@ record_output_take(void *context, const struct connrec *record)
 		return;
 	pthread_mutex_lock(&output->mutex);
 	record_tally_add(&output->tally, record);
-	if (output->sort != NULL) {
+	if (output->services != NULL) {
+		services_take(output->services, record, false);
+	} else if (output->sort != NULL) {
 		if (output->table != NULL)
 			record_columns_measure(output->table, &row);
 		(void)record_sort_add(output->sort, &row);
@@ -278,8 +287,8 @@ record_output_flush(void *context)
 	bool good = true;
 
 	pthread_mutex_lock(&output->mutex);
-	if (output->sort != NULL) {
-		good = record_sort_error(output->sort) == 0;
+	if (output->at_end) {
+		good = output->sort == NULL || record_sort_error(output->sort) == 0;
 	} else if (record_output_open_writer(output)) {
 		record_output_put_titles(output);
 		writer_flush(&output->out);
@@ -299,6 +308,43 @@ record_output_dropped(const struct record_output *output)
 }
 
 /* ---------------------------------------------------------------------------------------------------------- ending */
+
+static void
+record_output_put_service(struct record_output *output, const struct service *service)
+{
+	char *at = writer_reserve(&output->out, RECORD_LINE_MAX);
+	struct text_buffer text = {.bytes = at, .size = RECORD_LINE_MAX};
+	struct json json = text_json(&text);
+
+	if (record_output_format(output->config) != PRINT_JSON) {
+		writer_commit(&output->out, service_put_line(service, at));
+		return;
+	}
+	json_begin_object(&json, NULL);
+	service_add_members(&json, service);
+	json_end_line(&json);
+	writer_commit(&output->out, at + text.used);
+}
+
+/* Writes the table of services. */
+static int
+record_output_write_services(struct record_output *output)
+{
+	const struct service **list = calloc(SERVICES_MAX + 1, sizeof *list);
+	uint64_t limit = output->config->records_limit;
+	size_t count;
+
+	if (list == NULL)
+		return ENOMEM;
+	count = services_list(output->services, 0, list);
+	if (record_output_format(output->config) != PRINT_JSON)
+		writer_commit(&output->out, service_put_titles(writer_reserve(&output->out, SERVICE_LINE_MAX)));
+	for (size_t i = 0; i < count && (limit == 0 || i < limit) && writer_error(&output->out) == 0; i++)
+		record_output_put_service(output, list[i]);
+	free(list);
+	writer_flush(&output->out);
+	return writer_error(&output->out);
+}
 
 /* Writes all records in their order. */
 static int
@@ -329,25 +375,25 @@ record_output_log_tally(const struct record_output *output)
 {
 	char text[RECORD_TALLY_MAX];
 
-	if (output->table == NULL || isatty(output_file_fd(output->file)) == 0 ||
+	if ((output->table == NULL && output->services == NULL) || isatty(output_file_fd(output->file)) == 0 ||
 	    (output->tally.lines == 0 && output->filter == NULL))
 		return;
-	record_tally_format(&output->tally, output->config->records_limit, text);
+	record_tally_format(&output->tally, output->services == NULL ? output->config->records_limit : 0, text);
 	log_notice("%s", text);
 }
 
 static int
-record_output_finish_sorted(struct record_output *output, bool complete)
+record_output_finish_at_end(struct record_output *output, bool complete)
 {
-	bool failed = record_sort_error(output->sort) != 0; /* which has ended the replay */
+	bool failed = output->sort != NULL && record_sort_error(output->sort) != 0; /* which has ended the replay */
 	int error;
 
 	if (!complete && !failed && output->config->records_path != NULL) {
 		log_warning("not all input was read: %s is not written", output->config->records_path);
 		return ECANCELED;
 	}
-	error = record_output_write_sorted(output);
-	if (record_sort_error(output->sort) != 0) {
+	error = output->services != NULL ? record_output_write_services(output) : record_output_write_sorted(output);
+	if (output->sort != NULL && record_sort_error(output->sort) != 0) {
 		log_error("cannot sort records in a temporary file: %s", strerror(record_sort_error(output->sort)));
 		return record_sort_error(output->sort);
 	}
@@ -365,8 +411,8 @@ record_output_finish(struct record_output *output, bool complete)
 
 	if (!record_output_open_writer(output))
 		return record_output_log_failure(output, ENOMEM);
-	if (output->sort != NULL) {
-		error = record_output_finish_sorted(output, complete);
+	if (output->at_end) {
+		error = record_output_finish_at_end(output, complete);
 	} else {
 		record_output_put_titles(output);
 		writer_finish(&output->out, FINISH_MS);

@@ -290,8 +290,10 @@ def recorded(rng, directory):
 
 def tabled(rng, directory):
     return ([rng.choice(("--records", f"--records={directory}/records"))] + some(rng, "--records-where=cr_client_bytes > 10") +
-            some(rng, "--records-sort=cr_client_bytes", "--records-sort=-cr_client") + some(rng, "--records-limit=3") +
-            some(rng, "--records-fields=cr_uid,cr_name,cr_reason,cr_anomaly"))
+            some(rng, "--records-limit=3") +
+            (["--records-services"] if rng.random() < 0.2 else
+             some(rng, "--records-sort=cr_client_bytes", "--records-sort=-cr_client") +
+             some(rng, "--records-fields=cr_uid,cr_name,cr_reason,cr_anomaly")))
 
 
 class Run:

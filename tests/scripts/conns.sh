@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# netobs conns: how connections end and what their answers cost, compared with what was made; totals compared with those
-# of tshark; sorting, limit, fields and expressions as words of the command line.
+# netobs conns and netobs services --table: how connections end and what their answers cost, compared with what was made;
+# totals compared with those of tshark; sorting, limit, fields and expressions as words of the command line.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -59,6 +59,32 @@ if have python3; then
 else
 	skip "made cases" "needs python3"
 fi
+
+# --------------------------------------------------------------------------------------------------- services --table
+
+if have python3; then
+	"$netobs" services --table "$tmp/cases.pcap" >"$tmp/table"
+	# row PORT: connections, FAILED and what follows ANSWER of the service
+	row() {
+		tr -s ' ' <"$tmp/table" | sed -n "s, \\([0-9]*\\) \\([0-9.]*%\\) [^ ]* [^ ]* [^ ]* \\([^ ]*\\) \\([^ ]*\\) .* 198.51.100.2 port $1/tcp.*,\\1 \\2 \\3 \\4,p"
+	}
+	is "services: a client that thinks makes no server slow" "$(row 80)" "1 0% 10.0ms 10.0ms"
+	is "services: a server that thinks is slow" "$(row 81)" "1 0% 1.29s 1.29s"
+	is "services: refused" "$(row 82)" "1 100% - -"
+	is "services: never answered" "$(row 83)" "1 100% - -"
+	is "services: the first line is that with most waiting" "$(sed -n '2s/.* port //p' "$tmp/table")" "$("$netobs" services --table \
+		"$tmp/cases.pcap" --json | sed -n 's/.*"port":\([0-9]*\),.*"failed":\([0-9]*\),.*"waited_us":\([0-9]*\),.*/\3 \2 \1/p' |
+		awk '{ print $1 + 5000000 * $2, $3 }' | sort -rn | sed -n '1s,.* \(.*\),\1/tcp,p')"
+	is "services: an expression and a limit" \
+		"$("$netobs" services --table "$tmp/cases.pcap" 'server_port >= 82 && protocol == 6' --limit 2 | wc -l | tr -d ' ')" 3
+fi
+"$netobs" services --table "$home" --sort start >"$tmp/out" 2>&1
+is "services: --sort is refused" "$? $(cat "$tmp/out")" "1 netobs: --sort and -o FIELD are of netobs conns"
+"$netobs" hosts --table "$home" >"$tmp/out" 2>&1
+is "--table of another script is refused" "$? $(cat "$tmp/out")" "1 netobs: --table is of netobs services"
+"$netobs" services --table >"$tmp/out" 2>&1
+is "services --table without a capture" "$? $(cat "$tmp/out")" \
+	"1 netobs: services --table needs a capture (-r FILE) or an interface (-i IFACE)"
 
 # --------------------------------------------------------------------------------------------------- totals of tshark
 

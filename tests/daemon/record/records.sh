@@ -108,6 +108,20 @@ grep -v '"cr_reason":"open"' "$tmp/out" >"$tmp/ended"
 check "beside the records of all connections" cmp "$tmp/dir/a.jsonl" "$tmp/ended"
 check "in one order" sort -c "$tmp/out"
 
+# Services: each connection is in one of them, also with records of open connections.
+records --records-services --active-records=10s
+is "--records-services: a line for each server and port" "$(wc -l <"$tmp/out" | tr -d ' ')" \
+	"$(sed 's/.*"cr_server":\("[^"]*"\).*"cr_server_port":\([0-9]*\).*"cr_protocol":\([0-9]*\).*/\1 \2 \3/' "$tmp/dir/a.jsonl" | sort -u | wc -l | tr -d ' ')"
+is "with all connections" "$(value connections <"$tmp/out" | awk '{ sum += $1 } END { print sum }')" \
+	"$(wc -l <"$tmp/dir/a.jsonl" | tr -d ' ')"
+is "and all their bytes" "$(value bytes <"$tmp/out" | awk '{ sum += $1 } END { print sum }')" \
+	"$({ value cr_client_bytes <"$tmp/dir/a.jsonl" && value cr_server_bytes <"$tmp/dir/a.jsonl"; } | awk '{ sum += $1 } END { print sum }')"
+head -n 2 "$tmp/out" >"$tmp/first"
+records --records-services --records-limit 2
+check "a limit gives those for which most was waited" cmp "$tmp/first" "$tmp/out"
+records --records-services --records-where 'server_port == 80 && protocol == 6'
+is "of the connections that an expression selects" "$(value port <"$tmp/out" | sort -u)" 80
+
 # on_terminal COMMAND: the command's standard error, while its standard output is a terminal with $tmp/out
 on_terminal() {
 	python3 -c 'import pty, sys; pty.spawn(["sh", "-c", sys.argv[1] + " 2>" + sys.argv[2]])' "$1" "$tmp/err" \
@@ -159,6 +173,9 @@ complains "a misspelt field in an expression" \
 complains "a mistake in an expression has its column" "column 16: " -r "$home" --records --records-where 'server_port == == 80'
 complains "an empty expression" "the expression is empty" -r "$home" --records --records-where ' '
 complains "no limit" "expected a whole number from 1" -r "$home" --records --records-limit 0
+complains "a table of services has its own order" "it takes neither --records-fields nor --records-sort" \
+	-r "$home" --records --records-services --records-sort start
+complains "--records-services alone" "--records-services needs --records" -r "$home" --records-services
 complains "--records-limit alone" "--records-limit needs --records" -r "$home" --records-limit 3
 
 # -------------------------------------------------------------------------------------------------------------- files
