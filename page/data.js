@@ -4,11 +4,10 @@ const data = { live: false, files: [], filter: "", numbering: [], first: "0", du
 	stray: 0, verdict: [], width: 1, bins: 0, volume: [], states: { opening: [], open: [], closed: [], failed: [] }, talkers: [],
 	connections: 0, rows: [], services: [], servicesCount: 0, endSegments: 0, stateNames: [], details: [],
 	...JSON.parse(document.getElementById("data").textContent) };
-// In the order of report_put_row(), report_put_service() and report_put_segments().
+// In the order of report_put_row() and report_put_segments().
 const rowFields = ["start", "duration", "protocol", "client", "clientPort", "server", "serverPort", "clientBytes",
 	"serverBytes", "clientResent", "serverResent", "clientZero", "serverZero", "handshake", "answerMean",
 	"answerMax", "rtt", "reason", "name", "detail", "segments", "opened", "waits"];
-const serviceFields = ["address", "port", "protocol", "connections", "opened", "failed", "exchanges", "bytes", "resent", "waits"];
 const segmentFields = ["time", "frame", "end", "flags", "sequence", "length", "ack", "window", "kind", "sacked"];
 const changeFields = ["time", "end", "before", "after"];
 const named = (fields, values) => Object.fromEntries(fields.map((field, i) => [field, values[i]]));
@@ -21,7 +20,10 @@ const rows = data.rows.map((values, index) => {
 	const row = { ...named(rowFields, values), index };
 	return { ...row, name: plainText(row.name) };
 });
-const services = data.services.map(values => named(serviceFields, values));
+// Services are as netobs services --table --json has them; what a service waited for is in the order of waitClasses.
+const serviceOf = service =>
+	({ ...service, name: plainText(service.name || ""), waits: Object.values(service.waits_us) });
+const services = data.services.map(serviceOf);
 // A segment that probes a closed window has this in place of the kind of a retransmission, which it is not.
 const WINDOW_PROBE = 6;
 const segmentOf = values => {

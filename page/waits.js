@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the time of connections went to, as bars; the table of services.
-// In the order of report_put_waits(): words, and the colour of a bar's part.
+// In the order of enum connrec_wait: words, and the colour of a bar's part.
 const waitClasses = [["handshake", "opening"], ["path", "neutral"], ["network", "ack"], ["client", "soft"], ["server", "data"],
 	["client sends slowly", "repair"], ["server sends slowly", "repair"], ["window of the client", "window"],
 	["window of the server", "window"], ["loss from the client", "failure"], ["loss from the server", "failure"],
@@ -41,27 +41,50 @@ function drawTime(row) {
 	byId("ladder-time").replaceChildren(waitBar(row.waits, width, 14), waitLegend(row.waits));
 }
 
+// Half of the times, 95 % of them and the longest; "–" if there was none.
+const shares = us => [us.p50, us.p95, us.max].map(time => duration(time)).join(" / ");
+const share = (part, all) => {
+	const percent = all ? 100 * part / all : 0;
+	return percent === 0 ? "0 %" : percent < .1 ? "<0.1 %" : `${percent < 10 ? Math.floor(10 * percent) / 10 : Math.floor(percent)} %`;
+};
+const serviceName = s => s.protocol ? `${endName(s.address, s.port)} ${protocols[s.protocol] ?? s.protocol}` : "all others";
+// The connections of a service pass this filter of their table.
+const serviceFilter = s => `${s.address} ${s.port}`;
+function serviceLink(service, text = serviceName(service)) {
+	if (!service.protocol) return text;
+	const show = event => {
+		event.preventDefault();
+		view.filter = serviceFilter(service);
+		redrawAll();
+		byId("connections").scrollIntoView();
+		byId("connections-title").focus({ preventScroll: true });
+	};
+	return element("a", { href: "#connections", on: { click: show } }, text);
+}
+
+// Title, content, whether it is a number.
 const serviceColumns = [
-	["service", s => `${endName(s.address, s.port)} ${protocols[s.protocol]}`, false],
+	["service", s => element("span", {}, serviceLink(s), s.name ? ` ${s.name}${s.named_more ? ", …" : ""}` : ""), false],
 	["connections", s => count(s.connections), true],
-	["failed", s => count(s.failed), true],
-	["handshake", s => duration(s.opened ? Math.round(s.waits[0] / s.opened) : -1), true],
-	["server, an answer", s => duration(s.exchanges ? Math.round(s.waits[4] / s.exchanges) : -1), true],
-	["loss", s => duration(s.waits[9] + s.waits[10]), true],
-	["sent again", s => count(s.resent), true],
+	["failed", s => share(s.failed, s.connections), true],
+	["handshake 50 / 95 / 100 %", s => shares(s.connect_us), true],
+	["server, an answer", s => shares(s.answer_us), true],
+	["sent again", s => share(s.resent, s.segments), true],
 	["bytes", s => bytes(s.bytes), true],
+	["waited", s => duration(s.waited_us), true],
 	["where the time went", s => waitBar(s.waits, 220, 12), false],
 ];
 
 function drawServices() {
-	if (data.live) return;
-	if (!data.services.length) {
-		byId("services-table").replaceChildren(emptyNote(withoutConnections()));
+	if (!services.length) {
+		byId("services-note").textContent = "";
+		byId("services-table").replaceChildren(emptyNote(data.live ? "No connection has been observed." : withoutConnections()));
 		return;
 	}
-	const others = data.servicesCount - data.services.length;
-	byId("services-note").textContent = "Those with most failures and waiting first; times are means" +
-		(others ? `; ${plural(others, "other service")} are not shown` : "") + ".";
+	const others = data.servicesCount - services.length;
+	byId("services-note").textContent = (data.live ? "Since netobsd began. " : "") + "Those for which most was waited first, a failed " +
+		"connection counting as 5 s. Of times, that which half of the handshakes and answers do not exceed, 95 %, and the longest" +
+		(others > 0 ? `; ${plural(others, "other service")} are not shown` : "") + ".";
 	const all = services.reduce((sums, s) => sums.map((us, i) => us + s.waits[i]), waitClasses.map(() => 0));
 	byId("services-table").replaceChildren(element("table", {}, element("thead", {}, element("tr", {},
 		...serviceColumns.map(([name, , number]) => element("th", { scope: "col", class: number ? "number" : null }, name)))),

@@ -109,7 +109,7 @@ connrow_derive(struct connrow *row)
 {
 	const struct connrec *record = &row->record;
 	bool client = record->cr_client_pid >= 0 || record->cr_server_pid < 0;
-	uint64_t waits[RECORD_WAITS];
+	uint64_t waits[CONNREC_WAITS];
 
 	record_waits_of(record, waits);
 	row->live.resent = record->cr_client_resent + record->cr_server_resent;

@@ -8,30 +8,30 @@
 #include "probes/netobs.h"
 
 /* In the order of the fields. */
-enum record_wait {
-	RECORD_WAIT_CONNECT,
-	RECORD_WAIT_PATH,
-	RECORD_WAIT_NETWORK,
-	RECORD_WAIT_CLIENT,
-	RECORD_WAIT_SERVER,
-	RECORD_WAIT_CLIENT_SENDING,
-	RECORD_WAIT_SERVER_SENDING,
-	RECORD_WAIT_CLIENT_WINDOW,
-	RECORD_WAIT_SERVER_WINDOW,
-	RECORD_WAIT_CLIENT_LOST,
-	RECORD_WAIT_SERVER_LOST,
-	RECORD_WAIT_CLOSING,
-	RECORD_WAIT_UNKNOWN,
-	RECORD_WAITS
+enum connrec_wait {
+	CONNREC_WAIT_CONNECT,
+	CONNREC_WAIT_PATH,
+	CONNREC_WAIT_NETWORK,
+	CONNREC_WAIT_CLIENT,
+	CONNREC_WAIT_SERVER,
+	CONNREC_WAIT_CLIENT_SENDING,
+	CONNREC_WAIT_SERVER_SENDING,
+	CONNREC_WAIT_CLIENT_WINDOW,
+	CONNREC_WAIT_SERVER_WINDOW,
+	CONNREC_WAIT_CLIENT_LOST,
+	CONNREC_WAIT_SERVER_LOST,
+	CONNREC_WAIT_CLOSING,
+	CONNREC_WAIT_UNKNOWN,
+	CONNREC_WAITS
 };
 
 /* The name of a field without "cr_" and "_us": "client_sending". */
-const char *record_wait_name(enum record_wait wait);
+const char *record_wait_name(enum connrec_wait wait);
 
 /* The times of a record, us. */
-void record_waits_of(const struct connrec *record, uint64_t us[RECORD_WAITS]);
+void record_waits_of(const struct connrec *record, uint64_t us[CONNREC_WAITS]);
 
 /* What was waited for longest, in a word: "server", "loss"; "-" if there was no time. */
-const char *record_waits_longest(const uint64_t us[RECORD_WAITS]);
+const char *record_waits_longest(const uint64_t us[CONNREC_WAITS]);
 
 #endif

@@ -192,7 +192,7 @@ service_add_members(struct json *json, const struct service *service)
 	json_add_unsigned(json, "waited_us", service_waited_us(service));
 	json_add_string(json, "waited", service_waited_for(service));
 	json_begin_object(json, "waits_us");
-	for (unsigned i = 0; i < RECORD_WAITS; i++)
+	for (unsigned i = 0; i < CONNREC_WAITS; i++)
 		json_add_unsigned(json, record_wait_name(i), service->waits[i]);
 	json_end_object(json);
 }

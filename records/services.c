@@ -66,6 +66,7 @@ service_times_add(struct service_times *times, uint64_t us, uint64_t count)
 	if (us > times->max_us)
 		times->max_us = us;
 	times->count += count;
+	times->sum_us += us * count;
 	*at = count < UINT32_MAX - *at ? *at + (uint32_t)count : UINT32_MAX;
 }
 
@@ -91,6 +92,16 @@ service_times_share(const struct service_times *times, unsigned percent)
 	return (int64_t)times->max_us;
 }
 
+uint64_t
+service_times_below(const struct service_times *times, uint64_t bound_us)
+{
+	uint64_t below = 0;
+
+	for (unsigned i = 0; i < service_interval_of(bound_us); i++)
+		below += times->counts[i];
+	return below;
+}
+
 int64_t
 service_times_max(const struct service_times *times)
 {
@@ -107,6 +118,7 @@ service_times_merge(struct service_times *times, const struct service_times *fro
 	if (from->max_us > times->max_us)
 		times->max_us = from->max_us;
 	times->count += from->count;
+	times->sum_us += from->sum_us;
 	for (unsigned i = 0; i < SERVICE_INTERVALS; i++)
 		times->counts[i] = from->counts[i] < UINT32_MAX - times->counts[i] ? times->counts[i] + from->counts[i]
 										  : UINT32_MAX;
@@ -140,20 +152,20 @@ service_failed(const struct service *service)
 
 /* The classes in which somebody waits. */
 static void
-service_blamed_waits(const struct service *service, uint64_t us[RECORD_WAITS])
+service_blamed_waits(const struct service *service, uint64_t us[CONNREC_WAITS])
 {
 	memcpy(us, service->waits, sizeof service->waits);
-	us[RECORD_WAIT_PATH] = us[RECORD_WAIT_NETWORK] = us[RECORD_WAIT_CLIENT] = 0;
-	us[RECORD_WAIT_CLOSING] = us[RECORD_WAIT_UNKNOWN] = 0;
+	us[CONNREC_WAIT_PATH] = us[CONNREC_WAIT_NETWORK] = us[CONNREC_WAIT_CLIENT] = 0;
+	us[CONNREC_WAIT_CLOSING] = us[CONNREC_WAIT_UNKNOWN] = 0;
 }
 
 uint64_t
 service_waited_us(const struct service *service)
 {
-	uint64_t us[RECORD_WAITS], sum = 0;
+	uint64_t us[CONNREC_WAITS], sum = 0;
 
 	service_blamed_waits(service, us);
-	for (unsigned i = 0; i < RECORD_WAITS; i++)
+	for (unsigned i = 0; i < CONNREC_WAITS; i++)
 		sum += us[i];
 	return sum;
 }
@@ -161,7 +173,7 @@ service_waited_us(const struct service *service)
 const char *
 service_waited_for(const struct service *service)
 {
-	uint64_t us[RECORD_WAITS];
+	uint64_t us[CONNREC_WAITS];
 
 	service_blamed_waits(service, us);
 	return record_waits_longest(us);
@@ -210,7 +222,7 @@ service_take_name(struct service *service, const struct connrec *record)
 static void
 service_count(struct service *service, const struct connrec *record, bool open)
 {
-	uint64_t waits[RECORD_WAITS];
+	uint64_t waits[CONNREC_WAITS];
 
 	service->connections++;
 	service->open += open;
@@ -226,7 +238,7 @@ service_count(struct service *service, const struct connrec *record, bool open)
 	service->segments += record->cr_client_segments + record->cr_server_segments;
 	service->resent += record->cr_client_resent + record->cr_server_resent;
 	record_waits_of(record, waits);
-	for (unsigned i = 0; i < RECORD_WAITS; i++)
+	for (unsigned i = 0; i < CONNREC_WAITS; i++)
 		service->waits[i] += waits[i];
 	if (record->cr_end > service->last)
 		service->last = record->cr_end;
@@ -252,7 +264,7 @@ service_merge(struct service *service, const struct service *from)
 	service->bytes += from->bytes;
 	service->segments += from->segments;
 	service->resent += from->resent;
-	for (unsigned i = 0; i < RECORD_WAITS; i++)
+	for (unsigned i = 0; i < CONNREC_WAITS; i++)
 		service->waits[i] += from->waits[i];
 	service_times_merge(&service->connect, &from->connect);
 	service_times_merge(&service->answer, &from->answer);

@@ -44,12 +44,15 @@ const char *service_failure_reason(enum service_failure failure);
 /* Times, of which a share is known with an error of at most 6.25 %; the shortest and the longest one are exact. */
 struct service_times {
 	uint64_t count;
-	uint64_t min_us, max_us;
+	uint64_t min_us, max_us, sum_us;
 	uint32_t counts[SERVICE_INTERVALS];
 };
 
 /* The time that is not exceeded by so many per cent of the times, us; -1: there is none. */
 int64_t service_times_share(const struct service_times *times, unsigned percent);
+
+/* How many of the times are shorter than a bound, which is a power of two, us. */
+uint64_t service_times_below(const struct service_times *times, uint64_t bound_us);
 
 /* The longest time, us; -1: there is none. */
 int64_t service_times_max(const struct service_times *times);
@@ -66,7 +69,7 @@ struct service {
 	uint64_t failed[SERVICE_FAILURES];
 	uint64_t exchanges, slow_answers;
 	uint64_t bytes, segments, resent;
-	uint64_t waits[RECORD_WAITS]; /* us */
+	uint64_t waits[CONNREC_WAITS]; /* us */
 	struct service_times connect; /* of each complete handshake */
 	struct service_times answer;  /* of each answer, the server's part; of more than three answers of a connection
 				       * the shortest, the longest, and the mean of the others as often as there are */

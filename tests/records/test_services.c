@@ -92,7 +92,7 @@ test_counts(void **state)
 	assert_int_equal(service->bytes, 2000);
 	assert_int_equal(service->segments, 20);
 	assert_int_equal(service->resent, 2);
-	assert_int_equal(service->waits[RECORD_WAIT_SERVER_LOST], 600000);
+	assert_int_equal(service->waits[CONNREC_WAIT_SERVER_LOST], 600000);
 	assert_int_equal(service_waited_us(service), 4 * 20000 + 2 * 300000 + 2 * 250000);
 	assert_string_equal(service_waited_for(service), "loss");
 	assert_null(services_others(services));
@@ -114,6 +114,9 @@ test_answers(void **state)
 	assert_int_equal(service->answer.count, 3);
 	assert_in_range(service_times_share(&service->answer, 50), 4688, 5312);
 	assert_int_equal(service_times_share(&service->answer, 95), 900000);
+	assert_int_equal(service_times_below(&service->answer, 4096), 1);
+	assert_int_equal(service_times_below(&service->answer, 8192), 2);
+	assert_int_equal(service->answer.sum_us, 100 + 900000 + 5000);
 	assert_int_equal(service_times_max(&service->answer), 900000);
 	set_answers(&record, 100, 1000, 2000, 150000);
 	services_take(services, &record, false);

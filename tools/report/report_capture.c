@@ -566,9 +566,15 @@ static void
 report_capture_record(struct report_capture *capture, struct firing *firing)
 {
 	uint64_t left_out = capture->records.left_out;
-	struct report_record *record = report_records_add(&capture->records, firing_argument(firing, 0));
+	const struct connrec *connection = firing_argument(firing, 0);
+	struct report_record *record = report_records_add(&capture->records, connection);
 	struct report_end_events *ends = report_ends_of(capture, firing);
 
+	if (capture->services == NULL)
+		capture->services = services_new();
+	capture->no_memory |= capture->services == NULL;
+	if (capture->services != NULL)
+		services_take(capture->services, connection, false);
 	if (record == NULL) {
 		capture->no_memory |= capture->records.left_out == left_out;
 		report_end_clear(&ends[REPORT_CLIENT]);
@@ -691,5 +697,6 @@ void
 report_capture_free(struct report_capture *capture)
 {
 	report_records_free(&capture->records);
+	services_free(capture->services);
 	free(capture);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "records/services.h"
 #include "tools/report/report_failures.h"
 #include "tools/report/report_pass.h"
 #include "tools/report/report_records.h"
@@ -49,6 +50,7 @@ struct report_duplicates {
 struct report_capture {
 	struct report_volume volume;
 	struct report_records records;
+	struct services *services; /* of all connections; NULL: there is none */
 	struct report_end_events (*live)[2]; /* of connections that are open, by index in the table of flows, and end */
 	size_t live_count; /* of them, those that may have events */
 	struct report_duplicates duplicates;

@@ -213,37 +213,21 @@ static void
 report_service_add(struct report_service *service, const struct report_record *record)
 {
 	const struct report_end *client = &record->ends[REPORT_CLIENT], *server = &record->ends[REPORT_SERVER];
-	struct report_waits *sum = &service->waits;
-	const struct report_waits *w = &record->waits;
-	bool in_order =
-	    (client->flags & server->flags & REPORT_FLAG_FIN) != 0; /* a RST after both FINs: not a failure */
 
 	service->address = server->address;
 	service->port = server->port;
-	service->protocol = record->protocol;
 	service->connections++;
 	service->opened += record->handshake_us >= 0;
-	service->failed += record->reason >= REPORT_RESET_CLIENT && record->reason <= REPORT_NO_ANSWER && !in_order;
 	service->exchanges += record->exchanges;
 	service->bytes += client->bytes + server->bytes;
-	service->resent += client->resent + server->resent;
 	service->slow_answers += record->slow_answers;
 	report_note_patience(service, record);
 	if (record->server_min_us >= 0 && (uint64_t)record->server_min_us < service->server_min_us)
 		service->server_min_us = (uint64_t)record->server_min_us;
 	if (record->server_max_us > (int64_t)service->server_max_us)
 		service->server_max_us = (uint64_t)record->server_max_us;
-	sum->connect += w->connect;
-	sum->path += w->path;
-	sum->network += w->network;
-	sum->closing += w->closing;
-	sum->unknown += w->unknown;
-	for (unsigned e = 0; e < REPORT_ENDS; e++) {
-		sum->program[e] += w->program[e];
-		sum->sending[e] += w->sending[e];
-		sum->window[e] += w->window[e];
-		sum->lost[e] += w->lost[e];
-	}
+	for (unsigned e = 0; e < REPORT_ENDS; e++)
+		service->program_us[e] += record->waits.program[e];
 }
 
 /* Services to which queries of DNS go. */
@@ -304,21 +288,17 @@ report_finding_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* qsort(): services in the order of the table. */
-static int
-report_service_order(const void *a, const void *b)
+/* The table of services; false if out of memory. */
+static bool
+report_findings_list_services(struct report_findings *findings, const struct report_capture *capture)
 {
-	const struct report_service *x = a, *y = b;
-	uint64_t p = x->waits.program[REPORT_SERVER] + x->waits.lost[0] + x->waits.lost[1];
-	uint64_t q = y->waits.program[REPORT_SERVER] + y->waits.lost[0] + y->waits.lost[1];
-
-	if (x->failed != y->failed)
-		return x->failed > y->failed ? -1 : 1;
-	if (p != q)
-		return p > q ? -1 : 1;
-	if (x->connections != y->connections)
-		return x->connections > y->connections ? -1 : 1;
-	return strcmp(x->address, y->address) != 0 ? strcmp(x->address, y->address) : x->port - y->port;
+	if (capture->services == NULL)
+		return true; /* there is no connection */
+	findings->services = calloc(SERVICES_MAX + 1, sizeof(*findings->services));
+	if (findings->services == NULL)
+		return false;
+	findings->services_count = services_list(capture->services, 0, findings->services);
+	return true;
 }
 
 struct report_findings *
@@ -330,7 +310,8 @@ report_findings_make(struct report_capture *capture)
 				     .gatherings = &gatherings,
 				     .list = capture->records.list,
 				     .count = capture->records.count};
-	bool made = findings != NULL && report_services_find(&facts, capture->records.list);
+	bool made = findings != NULL && report_services_find(&facts, capture->records.list) &&
+		    report_findings_list_services(findings, capture);
 
 	for (size_t i = 0; made && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		findings->list[i].kind = kinds[i].kind;
@@ -340,15 +321,12 @@ report_findings_make(struct report_capture *capture)
 	}
 	free(facts.roles);
 	free(facts.last_seen);
+	free(facts.services);
 	if (!made) {
-		free(facts.services);
-		free(findings);
+		report_findings_free(findings);
 		return NULL;
 	}
 	qsort(findings->list, REPORT_FINDINGS, sizeof(findings->list[0]), report_finding_compare);
-	qsort(facts.services, facts.services_count, sizeof(*facts.services), report_service_order);
-	findings->services = facts.services;
-	findings->services_count = facts.services_count;
 	return findings;
 }
 

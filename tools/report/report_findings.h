@@ -7,6 +7,7 @@
 #ifndef NETOBS_REPORT_FINDINGS_H
 #define NETOBS_REPORT_FINDINGS_H
 
+#include "records/services.h"
 #include "tools/report/report_capture.h"
 
 /* Kinds of findings at most. */
@@ -37,29 +38,27 @@ struct report_finding {
 	size_t evidence_count;
 };
 
-/* A port of a server, with all connections to it. */
+/* What findings need to know of a port of a server, from all connections to it. */
 struct report_service {
 	const char *address;
 	uint16_t port;
-	uint8_t protocol;
 	uint64_t connections;
 	uint64_t opened; /* with a complete handshake */
-	uint64_t failed; /* connections that did not come about, or were reset */
-	uint64_t exchanges, bytes, resent;
+	uint64_t exchanges, bytes;
 	uint64_t slow_answers;
 	uint64_t server_min_us, server_max_us; /* shortest and longest time for an answer; UINT64_MAX and 0: none */
 	bool dns;			       /* queries of DNS go to it */
 	uint64_t cut_off_us;		       /* patience of a client that cut an answer off; 0: none did */
 	uint64_t abandoned_us; /* patience of the first client that closed before any byte of an answer; 0: none did */
 	uint64_t abandoned;    /* how many had about that patience */
-	struct report_waits waits; /* sums */
+	uint64_t program_us[REPORT_ENDS]; /* sums of the waits for the programs */
 };
 
-/* The findings, most cost first, those without a text not to be shown; and the services, those with most connections
- * that failed first, then by the time that was waited. */
+/* The findings, most cost first, those without a text not to be shown; and the services of the capture, in the order of
+ * services_list(). */
 struct report_findings {
 	struct report_finding list[REPORT_FINDINGS];
-	struct report_service *services;
+	const struct service **services;
 	size_t services_count;
 };
 

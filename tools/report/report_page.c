@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "page/page.h"
+#include "records/service_lines.h"
 #include "tools/report/report_capture.h"
 #include "tools/report/report_findings.h"
 #include "tools/report/report_records.h"
@@ -352,26 +353,16 @@ report_put_waits(struct json *json, const struct report_waits *w)
 }
 
 static void
-report_put_service(struct json *json, const struct report_service *service)
-{
-	const uint64_t numbers[] = {service->port,   service->protocol,	 service->connections, service->opened,
-				    service->failed, service->exchanges, service->bytes,       service->resent};
-
-	json_break_line(json);
-	json_begin_array(json, NULL);
-	json_add_escaped(json, NULL, service->address);
-	report_put_numbers(json, numbers, sizeof numbers / sizeof numbers[0]);
-	report_put_waits(json, &service->waits);
-	json_end_array(json);
-}
-
-static void
 report_put_services(struct json *json, const struct report_findings *findings)
 {
 	json_add_unsigned(json, "servicesCount", findings->services_count);
 	json_begin_array(json, "services");
-	for (size_t i = 0; i < findings->services_count && i < REPORT_SERVICES; i++)
-		report_put_service(json, &findings->services[i]);
+	for (size_t i = 0; i < findings->services_count && i < REPORT_SERVICES; i++) {
+		json_break_line(json);
+		json_begin_object(json, NULL);
+		service_add_members(json, findings->services[i]);
+		json_end_object(json);
+	}
 	json_end_array(json);
 }
 

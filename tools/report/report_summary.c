@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "records/service_lines.h"
 
 /* Services in the table. */
 #define SERVICES_SHOWN 20u
@@ -79,62 +80,16 @@ report_put_finding_text(FILE *file, const struct report_capture *capture, const 
 }
 
 static void
-report_put_duration(FILE *file, uint64_t us)
-{
-	if (us >= 1000000)
-		fprintf(file, " %7.2fs", (double)us / 1e6);
-	else
-		fprintf(file, " %6.1fms", (double)us / 1e3);
-}
-
-/* The class of waits that has the largest share of a service, in a word. */
-static const char *
-report_largest_wait(const struct report_service *service)
-{
-	static const char *const names[] = {"nothing",	      "connect",	"path",	       "network",
-					    "client program", "server program", "slow sender", "closed window",
-					    "loss",	      "closing",	"unknown"};
-	const struct report_waits *w = &service->waits;
-	uint64_t us[] = {0,
-			 w->connect,
-			 w->path,
-			 w->network,
-			 w->program[REPORT_CLIENT],
-			 w->program[REPORT_SERVER],
-			 w->sending[0] + w->sending[1],
-			 w->window[0] + w->window[1],
-			 w->lost[0] + w->lost[1],
-			 w->closing,
-			 w->unknown};
-	size_t largest = 0;
-
-	for (size_t i = 0; i < sizeof(us) / sizeof(us[0]); i++)
-		if (us[i] > us[largest])
-			largest = i;
-	return names[largest];
-}
-
-static void
 report_put_services_text(FILE *file, const struct report_findings *findings)
 {
+	char line[SERVICE_LINE_MAX];
+
 	if (findings->services_count == 0)
 		return;
-	fprintf(file, "\n%-6s %-9s %8s %8s %10s %10s  %s\n", "CONNS", "FAILED", "CONNECT", "SERVER", "LOST", "BYTES",
-		"WAITED FOR      SERVICE");
-	for (size_t i = 0; i < findings->services_count && i < SERVICES_SHOWN; i++) {
-		const struct report_service *service = &findings->services[i];
-
-		fprintf(file, "%-6" PRIu64 " %-9" PRIu64, service->connections, service->failed);
-		report_put_duration(file, service->opened != 0 ? service->waits.connect / service->opened : 0);
-		report_put_duration(
-		    file, service->exchanges != 0 ? service->waits.program[REPORT_SERVER] / service->exchanges : 0);
-		report_put_duration(file, service->waits.lost[0] + service->waits.lost[1]);
-		fprintf(file, "   %10" PRIu64 "  %-15s %s port %u/%s\n", service->bytes, report_largest_wait(service),
-			service->address, service->port,
-			service->protocol == IPPROTO_TCP   ? "tcp"
-			: service->protocol == IPPROTO_UDP ? "udp"
-							   : "sctp");
-	}
+	fputs("\n", file);
+	fwrite(line, 1, (size_t)(service_put_titles(line) - line), file);
+	for (size_t i = 0; i < findings->services_count && i < SERVICES_SHOWN; i++)
+		fwrite(line, 1, (size_t)(service_put_line(findings->services[i], line) - line), file);
 	if (findings->services_count > SERVICES_SHOWN)
 		fprintf(file, "and %zu other services\n", findings->services_count - SERVICES_SHOWN);
 }
@@ -213,43 +168,6 @@ report_add_finding(struct json *json, const struct report_capture *capture, cons
 }
 
 static void
-report_add_waits(struct json *json, const struct report_waits *waits)
-{
-	json_begin_object(json, "waits_us");
-	json_add_unsigned(json, "connect", waits->connect);
-	json_add_unsigned(json, "path", waits->path);
-	json_add_unsigned(json, "network", waits->network);
-	json_add_unsigned(json, "client", waits->program[REPORT_CLIENT]);
-	json_add_unsigned(json, "server", waits->program[REPORT_SERVER]);
-	json_add_unsigned(json, "client_sending", waits->sending[REPORT_CLIENT]);
-	json_add_unsigned(json, "server_sending", waits->sending[REPORT_SERVER]);
-	json_add_unsigned(json, "client_window", waits->window[REPORT_CLIENT]);
-	json_add_unsigned(json, "server_window", waits->window[REPORT_SERVER]);
-	json_add_unsigned(json, "client_lost", waits->lost[REPORT_CLIENT]);
-	json_add_unsigned(json, "server_lost", waits->lost[REPORT_SERVER]);
-	json_add_unsigned(json, "closing", waits->closing);
-	json_add_unsigned(json, "unknown", waits->unknown);
-	json_end_object(json);
-}
-
-static void
-report_add_service(struct json *json, const struct report_service *service)
-{
-	json_break_line(json);
-	json_begin_object(json, NULL);
-	json_add_string(json, "address", service->address);
-	json_add_unsigned(json, "port", service->port);
-	json_add_unsigned(json, "protocol", service->protocol);
-	json_add_unsigned(json, "connections", service->connections);
-	json_add_unsigned(json, "failed", service->failed);
-	json_add_unsigned(json, "exchanges", service->exchanges);
-	json_add_unsigned(json, "bytes", service->bytes);
-	json_add_unsigned(json, "resent", service->resent);
-	report_add_waits(json, &service->waits);
-	json_end_object(json);
-}
-
-static void
 report_add_findings(struct json *json, const char *name, const struct report_capture *capture,
 		    const struct report_findings *findings, bool caveats)
 {
@@ -280,8 +198,12 @@ report_summary_write_json(FILE *file, const struct report_capture *capture, cons
 	report_add_findings(&json, "findings", capture, findings, false);
 	report_add_findings(&json, "caveats", capture, findings, true);
 	json_begin_array(&json, "services");
-	for (size_t i = 0; i < findings->services_count; i++)
-		report_add_service(&json, &findings->services[i]);
+	for (size_t i = 0; i < findings->services_count; i++) {
+		json_break_line(&json);
+		json_begin_object(&json, NULL);
+		service_add_members(&json, findings->services[i]);
+		json_end_object(&json);
+	}
 	json_end_array(&json);
 	json_end_object(&json);
 	fputs("\n", file);

@@ -47,7 +47,7 @@ report_is_long_poll(const struct report_facts *facts, const struct report_record
 
 	return service->exchanges >= POLL_ANSWERS && service->slow_answers == service->exchanges &&
 	       service->server_min_us >= POLL_MIN_US && spread <= service->server_max_us / 20 &&
-	       service->waits.program[REPORT_CLIENT] <= POLL_AGAIN_US * service->exchanges &&
+	       service->program_us[REPORT_CLIENT] <= POLL_AGAIN_US * service->exchanges &&
 	       service->bytes <= 2 * POLL_BYTES * service->exchanges;
 }
 
@@ -100,7 +100,7 @@ report_is_slow_in_the_mean(const struct report_facts *facts, const struct report
 	const struct report_service *service = report_service_of(facts, record);
 
 	return report_is_tcp(record) && service->exchanges >= SLOW_MEAN_ANSWERS &&
-	       service->waits.program[REPORT_SERVER] / service->exchanges >= SLOW_MEAN_US &&
+	       service->program_us[REPORT_SERVER] / service->exchanges >= SLOW_MEAN_US &&
 	       service->server_min_us >= SLOW_MEAN_US / 2;
 }
 

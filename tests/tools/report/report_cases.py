@@ -333,7 +333,8 @@ equal("as text", [text.returncode, text.stderr, lines[0], [line[:30] for line in
        ["1. Loss toward the server: 4 o", "2. The server is slow: clients", "3. Loss toward the client: 2 o"]])
 equal("each with examples", lines[5],
       "    for example 192.0.2.1 port 40000 (packet 18), 192.0.2.1 port 40000 (packet 30)")
-equal("and the services", lines[-4].split(), ["1", "0", "20.0ms", "300.0ms", "690.0ms", "214", "loss", "198.51.100.2", "port", "82/tcp"])
+equal("and the services", lines[-4].split(), ["1", "0%", "20.0ms", "20.0ms", "20.0ms", "10.0ms", "590ms", "590ms", "8.3%", "214", "1.31s",
+                                               "loss", "198.51.100.2", "port", "82/tcp"])
 equal("a capture with nothing wrong", run("report", "--text", f"{directory}/queued.pcap").stdout.splitlines()[2],
       "Nothing wrong was found.")
 answer = json.loads(run("report", "--json", f"{directory}/lost.pcap").stdout)
