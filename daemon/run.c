@@ -23,6 +23,7 @@
 #include "daemon/metrics/metrics.h"
 #include "daemon/query/control.h"
 #include "daemon/query/server.h"
+#include "daemon/query/service_table.h"
 #include "daemon/record/record_output.h"
 #include "daemon/reload.h"
 #include "daemon/service.h"
@@ -49,6 +50,7 @@ struct daemon_state {
 	struct watch *signals[4];
 	struct record_output *records; /* NULL: no records are written */
 	struct record_ring *closed;    /* NULL: no records are kept */
+	struct service_table *services; /* NULL without metrics */
 	struct excerpts *excerpts;     /* NULL: no captures are written */
 	struct formula_sites *formulas;
 	struct dtrace *dtrace; /* NULL: the probes are not described to DTrace */
@@ -168,6 +170,8 @@ daemon_open_records(struct daemon_state *state)
 			return false;
 		}
 	}
+	if (state->config->metrics_address != NULL && (state->services = service_table_new()) == NULL)
+		return false;
 	if (!state->config->records)
 		return true;
 	state->records = record_output_open(state->config);
@@ -183,6 +187,8 @@ daemon_take_record(void *context, const struct connrec *record)
 		record_output_take(state->records, record);
 	if (state->closed != NULL)
 		record_ring_take(state->closed, record);
+	if (state->services != NULL)
+		service_table_take(state->services, record);
 }
 
 static bool
@@ -198,7 +204,7 @@ daemon_connect_records(struct daemon_state *state)
 {
 	const struct record_sink sink = {.take = daemon_take_record, .flush = daemon_flush_records, .context = state};
 
-	if (state->records == NULL && state->closed == NULL)
+	if (state->records == NULL && state->closed == NULL && state->services == NULL)
 		return;
 	state->workers->closed = state->closed;
 	for (unsigned i = 0; i < state->workers->count; i++)
@@ -233,6 +239,7 @@ daemon_open_sockets(struct daemon_state *state)
 	if (config->metrics_address != NULL && (state->metrics = metrics_open(config, uid)) == NULL)
 		return false;
 	state->query.closed = state->closed;
+	state->query.services = state->services;
 	build_id_read(&state->query.build);
 	stats_open_memory();
 	return true;
@@ -619,6 +626,7 @@ daemon_release(struct daemon_state *state, enum exit_status status)
 	reload_free(state->reload);
 	status = daemon_output_status(workers_free(state->workers), status);
 	record_output_free(state->records);
+	service_table_free(state->services);
 	record_ring_free(state->closed);
 	excerpts_free(state->excerpts);
 	dtrace_close(state->dtrace);

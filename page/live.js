@@ -27,55 +27,7 @@ const perSecond = grow => live.samples.slice(1).map((sample, i) => grow(live.sam
 const now = states => live.samples.slice(1).map(sample =>
 	states.reduce((sum, state) => sum + valueOf(sample, `connections_by_state{proto="tcp",state="${state}"}`), 0));
 
-// The weights are those of netobs report, so far as the counters tell the findings apart.
-function liveSentence(topic, count, found, fine, weight) {
-	return { topic, weight, text: count ? found : fine, evidence: [] };
-}
-
 const ended = (from, to, reason) => growth(from, to, 'connections_ended_total{proto="tcp"', `reason="${reason}"}`);
-
-// The mean and the number of what a histogram has gained, and how many were above a bound.
-function gained(from, to, name, bound) {
-	const number = growth(from, to, `${name}_count`), below = growth(from, to, `${name}_bucket{le="${bound}"}`);
-	return { number, slow: number - below, mean: number ? growth(from, to, `${name}_sum`) / number : 0 };
-}
-
-const noneSlow = (gain, word, bound) => gain.number ? `No ${word} took longer than ${bound}; the mean of ${count(gain.number)} is ` +
-	`${duration(Math.round(gain.mean * 1e6))}.` : `No ${word} was measured.`;
-
-function liveVerdict(from, to) {
-	const refused = ended(from, to, "refused"), silent = ended(from, to, "no-answer"), rejected = ended(from, to, "unreachable");
-	const client = ended(from, to, "reset-by-client"), server = ended(from, to, "reset-by-server");
-	const resent = growth(from, to, "tcp_retransmissions_total"), windows = growth(from, to, "tcp_zero_windows_total");
-	const kind = name => growth(from, to, `tcp_retransmissions_total{kind="${name}"}`);
-	const side = name => growth(from, to, `tcp_zero_windows_total{side="${name}"}`);
-	const dropped = growth(from, to, "capture_dropped_frames_total"), timedOut = growth(from, to, "app_requests_timed_out_total");
-	const handshakes = gained(from, to, "tcp_handshake_seconds", "0.25"), answers = gained(from, to, "answer_seconds", "0.5");
-	return [
-		liveSentence("capture", dropped, `${plural(dropped, "frame")} could not be observed: what is said below may miss something.`,
-			"Every frame was observed.", 25 * dropped),
-		liveSentence("no-answer", silent, `${plural(silent, "connection attempt")} had no answer.`, "No connection attempt timed out without an answer.", 50 * silent),
-		liveSentence("unreachable", rejected, `${plural(rejected, "connection attempt")} ${rejected === 1 ? "was" : "were"} answered with ICMP errors.`,
-			"No connection attempt was answered with an ICMP error.", 50 * rejected),
-		liveSentence("refused", refused, `${plural(refused, "connection")} ${refused === 1 ? "was" : "were"} refused.`, "No connection was refused.", 40 * refused),
-		liveSentence("reset", client + server, `${plural(client + server, "connection")} ${client + server === 1 ? "was" : "were"} reset, ` +
-			`${count(client)} by the client and ${count(server)} by the server.`, "No connection was reset.",
-		10 * client + 40 * server),
-		liveSentence("dns", timedOut, `${count(timedOut)} DNS ${timedOut === 1 ? "query was" : "queries were"} not answered in time.`,
-			"No DNS query that was read timed out without an answer.", 40 * timedOut),
-		liveSentence("slow-server", answers.slow, `${plural(answers.slow, "answer")} of ${count(answers.number)} took longer than 500 ms; ` +
-			`the mean is ${duration(Math.round(answers.mean * 1e6))}.`, noneSlow(answers, "answer", "500 ms"), 30 * answers.slow),
-		liveSentence("handshake", handshakes.slow, `${plural(handshakes.slow, "handshake")} of ${count(handshakes.number)} took longer than 250 ms; ` +
-			`the mean is ${duration(Math.round(handshakes.mean * 1e6))}.`, noneSlow(handshakes, "handshake", "250 ms"),
-		20 * handshakes.slow),
-		liveSentence("zero-window", windows, `Receive windows were closed ${plural(windows, "time")}, ${count(side("client"))} by clients and ` +
-			`${count(side("server"))} by servers.`, "No receive window was closed.", 15 * windows),
-		liveSentence("retransmissions", resent, `${plural(resent, "segment")} ${resent === 1 ? "was" : "were"} sent again: ` +
-			["timeout", "fast", "tail-loss-probe", "syn", "spurious"].map(name => `${count(kind(name))} ${name}`).join(", ") + ".",
-		"Nothing was sent again.",
-		10 * kind("timeout") + 5 * kind("syn") + 2 * (kind("fast") + kind("tail-loss-probe")) + kind("spurious")),
-	].sort((a, b) => b.weight - a.weight);
-}
 
 // The states of both ends, the client's first.
 const liveState = (client, server) => client === server ? client || "–" : `${client} / ${server}`;
@@ -111,9 +63,13 @@ const recentSamples = (values, time) => live.samples.filter(sample => sample.tim
 const openConnections = sample => [...sample.values].reduce((sum, [series, value]) =>
 	series.startsWith("connections_by_state{") && !/state="(time-wait|closed)"/.test(series) ? sum + value : sum, 0);
 
-// Takes a sample and the connections, at a time in microseconds since the epoch; the newest connection becomes the first row.
-function takeLive(values, connections, time) {
-	live.samples = recentSamples(values, time).concat({ time, values });
+// Takes a sample, the connections and the services, of which there are `number`, at a time in microseconds since the epoch;
+// the newest connection becomes the first row.
+function takeLive(values, connections, number, found, time) {
+	services.splice(0, services.length, ...found.map(serviceOf));
+	data.servicesCount = number;
+	const byKey = new Map(services.map(service => [serviceKey(service), service]));
+	live.samples = recentSamples(values, time).concat({ time, values, services: byKey, complete: byKey.size === number });
 	const from = live.samples[0], last = live.samples[live.samples.length - 1];
 	data.first = String(BigInt(Math.round(from.time)) * 1000n);
 	data.duration = last.time - from.time;
@@ -135,19 +91,20 @@ function takeLive(values, connections, time) {
 }
 
 async function askLive() {
-	const texts = await Promise.all(["metrics", "connections"].map(async path => {
+	const texts = await Promise.all(["metrics", "connections", "services"].map(async path => {
 		const answer = await fetch("/" + path, { cache: "no-store", signal: AbortSignal.timeout(LIVE_PATIENCE) });
 		if (!answer.ok) throw new Error(path);
 		return answer.text();
 	}));
-	const [{ time }, ...connections] = texts[1].split("\n").filter(line => line).map(line => JSON.parse(line));
-	takeLive(parseMetrics(texts[0]), connections, time / 1000);
+	const lines = text => text.split("\n").filter(line => line).map(line => JSON.parse(line));
+	const [{ time }, ...connections] = lines(texts[1]), [{ services: number }, ...found] = lines(texts[2]);
+	takeLive(parseMetrics(texts[0]), connections, number, found, time / 1000);
 }
 
 function startLive() {
 	byId("volume").previousElementSibling.textContent = "Bytes and packets over time";
 	document.title = document.querySelector("h1").textContent = "netobsd, live";
-	for (const id of ["services", "lanes", "ladder", "sequence"]) {
+	for (const id of ["lanes", "ladder", "sequence"]) {
 		byId(id).hidden = true;
 		document.querySelector(`nav a[href="#${id}"]`).hidden = true;
 	}

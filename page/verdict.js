@@ -14,6 +14,7 @@ function drawVerdict() {
 	byId("verdict-list").replaceChildren(...data.verdict.map(finding => element("li",
 		{ class: finding.weight ? "found" : "fine", id: "verdict-" + finding.topic }, finding.text,
 		element("div", { class: "evidence" },
+			...(finding.services ?? []).map(service => serviceLink(service, `open connections with ${serviceText(service)}`)),
 			...finding.evidence.filter(([index, frame]) => rows[index] || frame).map(evidenceLink)))));
 }
 

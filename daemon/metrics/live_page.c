@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/metrics/live_page.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/query/service_table.h"
+#include "records/service_lines.h"
 
 /* Data of the page of a running netobsd, which fetches the rest: {"live":true}. */
 static struct page_part
@@ -48,8 +51,9 @@ live_page_write(struct live_reply *reply, const struct page *page, struct text_b
 	return false;
 }
 
-bool
-live_connections_begin(struct live_reply *reply, struct query_context *query)
+/* Open connections, without processes, because the client is not known. */
+static bool
+live_begin_open(struct live_reply *reply, struct query_context *query, uint32_t limit, const char *fields)
 {
 	struct control_request *request = &reply->connections.request;
 	char error[256];
@@ -58,11 +62,18 @@ live_connections_begin(struct live_reply *reply, struct query_context *query)
 	reply->connections.uid = (uid_t)-1;
 	request->command = REQUEST_CONNECTIONS;
 	request->open = true;
-	request->limit = LIVE_CONNECTIONS_MAX;
-	request->fields = "start,end,protocol,role,client,client_port,client_bytes,client_resent,client_state,"
-			  "server,server_port,server_bytes,server_resent,server_state,rtt_us";
+	request->limit = limit;
+	request->fields = fields;
 	reply->connections.begun = true; /* without the line "ok" */
 	return control_reply_begin_connections(&reply->connections, error, sizeof error);
+}
+
+bool
+live_connections_begin(struct live_reply *reply, struct query_context *query)
+{
+	return live_begin_open(reply, query, LIVE_CONNECTIONS_MAX,
+			       "start,end,protocol,role,client,client_port,client_bytes,client_resent,client_state,"
+			       "server,server_port,server_bytes,server_resent,server_state,rtt_us");
 }
 
 bool
@@ -80,8 +91,54 @@ live_connections_write(struct live_reply *reply, struct text_buffer *text)
 	return !reply->connections.done;
 }
 
+bool
+live_services_begin(struct live_reply *reply, struct query_context *query)
+{
+	reply->services = service_table_copy(query->services);
+	reply->list = calloc(SERVICES_MAX + 1, sizeof *reply->list);
+	reply->connections.services = reply->services;
+	return reply->services != NULL && reply->list != NULL &&
+	       live_begin_open(reply, query, LIVE_SERVICES_OPEN_MAX, "start");
+}
+
+/* The first line, when all connections are counted. */
+static void
+live_services_list(struct live_reply *reply, struct json *json)
+{
+	uint64_t now = clock_realtime_ns();
+
+	reply->count = services_list(reply->services, now - LIVE_RECENT_NS, reply->list);
+	json_begin_object(json, NULL);
+	json_add_unsigned(json, "services", reply->count);
+	json_end_line(json);
+	if (reply->count > LIVE_SERVICES_MAX)
+		reply->count = LIVE_SERVICES_MAX;
+	reply->begun = true;
+}
+
+bool
+live_services_write(struct live_reply *reply, struct text_buffer *text)
+{
+	struct json json = text_json(text);
+
+	if (!reply->connections.done) {
+		control_reply_write_connections(&reply->connections, text);
+		return true;
+	}
+	if (!reply->begun)
+		live_services_list(reply, &json);
+	for (; reply->next < reply->count && text_space_left(text) >= SERVICE_LINE_MAX * 2; reply->next++) {
+		json_begin_object(&json, NULL);
+		service_add_members(&json, reply->list[reply->next]);
+		json_end_line(&json);
+	}
+	return reply->next < reply->count;
+}
+
 void
-live_connections_end(struct live_reply *reply)
+live_reply_end(struct live_reply *reply)
 {
 	control_reply_end_connections(&reply->connections);
+	services_free(reply->services);
+	free(reply->list);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Minimal HTTP for scrapes and for a browser (RFC 9112): GET and HEAD of three pages, one request per connection.
+ * Minimal HTTP for scrapes and for a browser (RFC 9112): GET and HEAD of four pages, one request per connection.
  * libevent's HTTP server is not used, because version 2.1 accepts an unlimited number of connections.
  */
 #include "daemon/metrics/metrics.h"
@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "daemon/metrics/http_host.h"
 #include "daemon/metrics/live_page.h"
+#include "daemon/metrics/service_metrics.h"
 #include "daemon/query/server.h"
 #include "daemon/query/unix_socket.h"
 #include "daemon/stats/stats.h"
@@ -56,7 +57,7 @@ struct metrics {
 	struct page page;
 };
 
-enum metrics_path { METRICS_PATH, LIVE_PAGE_PATH, LIVE_CONNECTIONS_PATH, METRICS_PATHS };
+enum metrics_path { METRICS_PATH, LIVE_PAGE_PATH, LIVE_CONNECTIONS_PATH, LIVE_SERVICES_PATH, METRICS_PATHS };
 
 static const struct {
 	const char *path, *type;
@@ -64,6 +65,7 @@ static const struct {
     [METRICS_PATH] = {"/metrics", "text/plain; version=0.0.4; charset=utf-8"},
     [LIVE_PAGE_PATH] = {"/", "text/html; charset=utf-8"},
     [LIVE_CONNECTIONS_PATH] = {"/connections", "text/plain; charset=utf-8"},
+    [LIVE_SERVICES_PATH] = {"/services", "text/plain; charset=utf-8"},
 };
 
 struct metrics_job {
@@ -72,6 +74,7 @@ struct metrics_job {
 	bool begun;	   /* the header is written */
 	enum metrics_path path;
 	struct live_reply live;
+	struct service_metrics *services; /* the rest of the metrics; NULL before */
 };
 
 _Static_assert(sizeof(struct metrics_job) <= SERVER_STATE_SIZE, "the server has memory for a job");
@@ -120,7 +123,8 @@ metrics_choose_path(const struct metrics *metrics, struct metrics_job *job, cons
 		job->error = HTTP_ERROR("404 Not Found");
 	else if (!metrics_trusts(metrics, job->path, host))
 		job->error = job->head ? HTTP_ERROR("403 Forbidden") : HTTP_FORBIDDEN;
-	else if (job->path == LIVE_CONNECTIONS_PATH && !live_connections_begin(&job->live, metrics->query))
+	else if ((job->path == LIVE_CONNECTIONS_PATH && !live_connections_begin(&job->live, metrics->query)) ||
+		 (job->path == LIVE_SERVICES_PATH && !live_services_begin(&job->live, metrics->query)))
 		job->error = HTTP_ERROR("503 Service Unavailable");
 }
 
@@ -173,12 +177,17 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 		return live_page_write(&job->live, &metrics->page, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
 	if (job->path == LIVE_CONNECTIONS_PATH)
 		return live_connections_write(&job->live, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
+	if (job->path == LIVE_SERVICES_PATH)
+		return live_services_write(&job->live, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
+	if (job->services != NULL)
+		return service_metrics_write(job->services, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
 	metrics_count_states(metrics);
 	metrics_write_page(metrics->query, metrics->state_counters, text);
 	log_debug(DEBUG_QUERY, "metrics served: %zu bytes", text->used);
 	if (text->truncated)
 		log_warning("the metrics page is too long and was truncated");
-	return SERVER_NEXT_END;
+	job->services = service_metrics_new(metrics->query);
+	return job->services != NULL ? SERVER_NEXT_PART : SERVER_NEXT_END;
 }
 
 static void
@@ -187,7 +196,8 @@ metrics_release_job(void *context, void *memory)
 	struct metrics_job *job = memory;
 
 	(void)context;
-	live_connections_end(&job->live);
+	live_reply_end(&job->live);
+	service_metrics_free(job->services);
 }
 
 static const char *

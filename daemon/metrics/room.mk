@@ -8,4 +8,6 @@ libdaemon_a_SOURCES += \
 	%D%/live_page.h \
 	%D%/metrics.c \
 	%D%/metrics.h \
-	%D%/metrics_page.c
+	%D%/metrics_page.c \
+	%D%/service_metrics.c \
+	%D%/service_metrics.h

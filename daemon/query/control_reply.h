@@ -13,6 +13,7 @@
 #include "daemon/query/query_context.h"
 #include "flow/flow.h"
 #include "probes/owner.h"
+#include "records/services.h"
 
 /* Passes over the connections of a reply about many. */
 enum reply_owner_pass {
@@ -49,6 +50,7 @@ struct control_reply {
 
 	struct frames_reply *frames;	       /* REQUEST_WRITE */
 	struct connections_reply *connections; /* REQUEST_CONNECTIONS */
+	struct services *services; /* REQUEST_CONNECTIONS: the rows are counted there, and not written; NULL otherwise */
 };
 
 /* Appends the next part to `text`, which has space for at least CONTROL_REPLY_PART_MAX bytes; sets `done` with the last

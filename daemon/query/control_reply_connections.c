@@ -163,7 +163,10 @@ connections_add(struct control_reply *control, const struct connrow *row, struct
 
 	if (reply->filter != NULL && !record_filter_selects(reply->filter, row))
 		return;
-	text->used += (size_t)(record_json_put_line(reply->json, row, at) - at);
+	if (control->services != NULL)
+		services_take(control->services, &row->record, true);
+	else
+		text->used += (size_t)(record_json_put_line(reply->json, row, at) - at);
 	for (unsigned end = 0; control->owners && end < 2; end++)
 		reply->owners_hidden |= strcmp(row->live.owner[end], "hidden") == 0;
 	control->done |= --reply->left == 0;

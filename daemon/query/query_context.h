@@ -30,6 +30,7 @@ struct query_context {
 	bool (*describe_site)(void *context, unsigned slot, const char **name, bool *traced);
 	void *context;
 	unsigned captures; /* replies to "write" in progress */
+	struct service_table *services; /* of connections that have ended; NULL without metrics */
 	struct record_ring *closed; /* records of connections that have ended; NULL if no records are kept */
 };
 

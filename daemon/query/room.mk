@@ -16,6 +16,8 @@ libdaemon_a_SOURCES += \
 	%D%/query_context.h \
 	%D%/server.c \
 	%D%/server.h \
+	%D%/service_table.c \
+	%D%/service_table.h \
 	%D%/feeds.c \
 	%D%/feeds.h \
 	%D%/unix_socket.c \

@@ -63,27 +63,43 @@ check("an address that talks to itself has each connection once", browser.run(
     "[...document.querySelectorAll('#talkers tbody td')].map(e => e.textContent)")[-1], "4")
 check("sections that need segments are not there",
       browser.run("['lanes', 'ladder', 'sequence'].every(id => document.getElementById(id).hidden)"))
-becomes("no connection was refused yet", "document.querySelector('#verdict-refused')?.textContent === 'No connection was refused.'")
+becomes("what was read is told, and nothing else", "document.querySelector('#verdict-list').children.length === 1 && "
+        "/^(Nothing wrong was found in .* connections? and .* answers?|No connection was observed, so nothing is judged)[.]$/.test("
+        "document.querySelector('#verdict-fine')?.textContent)")
 traffic("refused 7002")
-becomes("a refusal is found", "document.querySelector('#verdict-refused')?.textContent === '1 connection was refused.'")
+REFUSED = ("document.querySelector('#verdict-refused')?.textContent.startsWith("
+           "'Refused: 1 attempt to connect to 127.0.0.1 port 7002 got a RST; nothing listens there.')")
+becomes("a refusal is found, with its address", REFUSED)
 check("and comes first", browser.run("document.querySelector('#verdict-list li').id"), "verdict-refused")
+check("all is clear no more", browser.run("document.querySelector('#verdict-fine')"), None)
+becomes("the table of services has it, and stands before others",
+        "document.querySelector('#services-table td')?.textContent === '127.0.0.1:7002 TCP'")
+check("with the share that failed", browser.run("[...document.querySelectorAll('#services-table tr:first-child td')].slice(1, 3)"
+                                               ".map(e => e.textContent)"), ["1", "100 %"])
+becomes("open connections are counted, too", "[...document.querySelectorAll('#services-table tr')].some(e => "
+        "e.cells[0].textContent === '127.0.0.1:7001 TCP' && e.cells[1].textContent === '6')")
+browser.run("document.querySelector('#verdict-refused a').click()")
+becomes("a finding leads to the connections of its service", "document.getElementById('filter').value === '127.0.0.1 7002'")
+browser.run("[...document.querySelectorAll('#services-table a')].find(e => e.textContent === '127.0.0.1:7001 TCP').click()")
+becomes("a service, too", "document.querySelectorAll('#connections-table tbody tr').length === 4")
+browser.run("[...document.querySelectorAll('#connections-controls button')][0].click()")
 becomes("traffic over time", "document.querySelectorAll('#volume rect').length > 0")
 check("no complaint of the browser", browser.faults, [])
 check("it asks its own server only", sorted({url.removeprefix(address) for url in browser.requests} - {"favicon.ico"}),
-      ["", "connections", "metrics"])
+      ["", "connections", "metrics", "services"])
 # The page counts in the last minutes only, also if it was paused, or if netobsd was started again in them.
 browser.run("""realFetch = fetch, later = async (...values) => {
     const text = await (await realFetch(...values)).text();
     return { ok: true, text: () => text.replace(/^{"time":(\\d+)/, (all, time) => `{"time":${BigInt(time) + 3600n * 1000000000n}`) };
 }, fetch = later""")
-becomes("after an hour: an hour later", "document.querySelector('#verdict-refused').textContent === 'No connection was refused.'")
+becomes("after an hour: an hour later", "!document.querySelector('#verdict-refused')")
 traffic("refused 7002")
-becomes("and a refusal then", "document.querySelector('#verdict-refused').textContent === '1 connection was refused.'")
+becomes("and a refusal then", REFUSED)
 browser.run("""fetch = async (...values) => {
     const text = await (await later(...values)).text(), started = text.replace(/^(netobs_start_time_seconds) .*/m, '$1 1');
-    return { ok: true, text: () => started.replace(/^(.*proto="tcp".*reason="refused"}) .*/m, '$1 9') };
+    return { ok: true, text: () => started.replace(/"port":7002,(.*"refused"):[0-9]+/, '"port":7002,$1:9') };
 }""")
-becomes("a netobsd that was started again", "document.querySelector('#verdict-refused').textContent === 'No connection was refused.'")
+becomes("a netobsd that was started again", "!document.querySelector('#verdict-refused')")
 browser.run("fetch = realFetch")
 for width in 1280, 400:
     browser.view(width, 900, width == 400)

@@ -33,7 +33,7 @@ done
 is "metrics for a name that leads here" "$(request /metrics GET 'Host: evil.example')" 403
 is "metrics without a name, which no browser asks for" "$(printf 'GET /metrics HTTP/1.0\r\n\r\n' |
 	inside python3 "$client" raw-http 127.0.0.1 9800 | cut -d ' ' -f 2 | head -n 1)" 200
-for path in / /metrics /connections /elsewhere; do
+for path in / /metrics /connections /services /elsewhere; do
 	printf 'GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n' "$path" |
 		inside python3 "$client" raw-http 127.0.0.1 9800 | tr -d '\r' | sed '/^$/q' >"$tmp/header"
 	is "$path: no other site may embed or read it, and it is not kept" "$(grep -cxE "Cache-Control: no-store|\
@@ -50,12 +50,20 @@ time=$(sed -n '1s/^{"time":\([0-9]*\)[0-9]\{9\}}$/\1/p' "$tmp/lines")
 check "the time is now" [ "$time" -ge "$((before - 1))" -a "$time" -le "$(($(date +%s) + 1))" ]
 is "the client is the end that sent the SYN" "$(grep -c '"cr_role":"seen","cr_client":"127.0.0.1","cr_client_port":[0-9]*,.*"cr_server_port":7001,' "$tmp/lines")" 4
 is "without processes" "$(get /connections | grep -c 'python3')" 0
+# Two have ended.
+get /services >"$tmp/lines"
+is "services, with open connections" "$(sed -n 's/.*"address":"\([^"]*\)","port":\([0-9]*\),.*"connections":\([0-9]*\),"open":\([0-9]*\),.*/\1 \2 \3 \4/p' "$tmp/lines")" \
+	"127.0.0.1 7001 6 4"
+is "and how many there are" "$(sed -n 1p "$tmp/lines")" '{"services":1}'
+is "the metrics of a service count what has ended" \
+	"$(get /metrics | sed -n 's/^netobs_service_connections_total{server="127.0.0.1",port="7001",proto="tcp"} //p')" 2
 end_traffic
 stop
 
 begin_netobsd 192.0.2.1:9800 --metrics-anywhere
 is "there metrics are for any name" "$(request /metrics GET 'Host: prometheus.example')" 200
-is "an address that others reach has metrics only" "$(request /metrics) $(request / GET 'Host: localhost') $(request /connections GET 'Host: localhost')" "200 404 404"
+is "an address that others reach has metrics only" "$(request /metrics) $(request / GET 'Host: localhost') $(request /connections GET 'Host: localhost') $(request /services GET 'Host: localhost')" \
+	"200 404 404 404"
 stop
 
 tap_done

@@ -170,20 +170,27 @@ def final(path, summary_path):
 
 
 def consistent(path):
+    """The buckets of each histogram, of all or of a service, agree with its sum and count."""
     found = samples(path)
-    for name in sorted({key[0] for key in found if key[0].endswith("_bucket")}):
-        family = name.removesuffix("_bucket")
-        buckets = sorted((float(key[1][4:-1]), value) for key, value in found.items() if key[0] == name)
-        total, below, least, most = found[f"{family}_sum", ""], 0, 0, 0
+    histograms = {}
+    for (name, labels), value in found.items():
+        if name.endswith("_bucket"):
+            labels, bound = labels.rsplit('le="', 1)
+            histograms.setdefault((name.removesuffix("_bucket"), labels.rstrip(",")), []).append((float(bound[:-1]), value))
+    for (family, labels), buckets in sorted(histograms.items()):
+        buckets.sort()
+        total, below, least, most = found[f"{family}_sum", labels], 0, 0, 0
         for (lower, _), (bound, count) in zip([(0, 0), *buckets], buckets):
             if count < below:
-                print(f"{family}: bucket {bound} is less than the one before")
+                print(f"{family} {labels}: bucket {bound} is less than the one before")
             least += (count - below) * lower
             most += (count - below) * bound if count > below else 0
             below = count
-        report(f"{family}: count", found[f"{family}_count", ""], buckets[-1][1])
-        if not buckets[-1][1] or not least <= total <= most:
-            print(f"{family}: {buckets[-1][1]} samples with a sum of {total}, not {least} to {most}")
+        report(f"{family} {labels}: count", found[f"{family}_count", labels], buckets[-1][1])
+        if not (buckets[-1][1] or labels) or not least <= total <= most:
+            print(f"{family} {labels}: {buckets[-1][1]} samples with a sum of {total}, not {least} to {most}")
+    if not any(labels for _, labels in histograms):
+        print("no histogram of a service")
 
 
 def total(path, name):
