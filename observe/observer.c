@@ -163,7 +163,7 @@ observer_end_input(struct observer *o)
 		tcp_flush_deferred(o->flows, o->clock.now);
 		app_layer_end_input(o->app_layer, o->emitter, o->clock.now);
 		app_layer_count_left(o->app_layer);
-		flow_table_end_records(o->flows);
+		flow_table_end_records(o->flows, o->clock.now);
 		flow_table_count_open(o->flows);
 	}
 	o->input_ended = true;

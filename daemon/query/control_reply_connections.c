@@ -136,7 +136,7 @@ connections_fill_open(const struct control_reply *control, const struct flow_tab
 		record = &unkept;
 	}
 	of.record = record;
-	of.reason = flow_record_reason(flow, record);
+	of.reason = flow_record_reason(table, flow, record, now);
 	client = flow_record_client(record);
 	memset(&row->live, 0, sizeof row->live);
 	for (unsigned end = 0; end < 2; end++)
