@@ -209,8 +209,8 @@ void flow_record_from_now(const struct flow *flow, struct flow_record *record);
 /* Number of the client's endpoint, and how it is known, whether or not records are kept. */
 unsigned flow_find_client(const struct flow_table *table, const struct flow *flow, enum record_role *role);
 
-/* Why the connection has ended, as its record says; RECORD_OPEN if it has not, RECORD_NO_ANSWER for an open attempt that
- * has waited for long enough at `time`, ns since the epoch. */
+/* Why the connection has ended, as its record says; RECORD_OPEN if it has not, RECORD_NO_ANSWER for an open attempt
+ * that has waited for long enough at `time`, ns since the epoch. */
 enum record_reason flow_record_reason(const struct flow_table *table, const struct flow *flow,
 				      const struct flow_record *record, uint64_t time);
 
