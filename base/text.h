@@ -26,18 +26,6 @@ extern const char format_nibbles[16];	   /* lower case */
  * the returned end are overwritten, never beyond `at + size`. */
 char *put_plain_text(char *at, const char *text, size_t size);
 
-/* Writes a text that contains words of others, such as names of files, as part of a line: printable ASCII remains, and
- * everything else becomes \xNN.  An escape that is in it already remains as it is. */
-char *put_foreign_text(char *at, const char *text, size_t size);
-
-/*
- * Writes complete lines of another program, perhaps not netobsd, so that no terminal executes any of it: printable
- * ASCII, line breaks and tabs remain.  In a line that begins with '{' everything else becomes what put_json_text()
- * makes of it; in other lines it becomes \xNN.  Lines of netobsd remain as they are.  At most JSON_BYTE_MAX
- * bytes are written for each byte.
- */
-char *put_foreign_lines(char *at, const char *lines, size_t size);
-
 /* Writes a text of `size` bytes that put_plain_text() has written as one word of a table: each blank becomes \x20, and
  * "-", which stands for what is not known, \x2d. */
 char *put_word(char *at, const char *text, size_t size);

@@ -471,6 +471,23 @@ client_read_objects(const char *path, const char *request, uint64_t most, client
 	return client_request(path, request, &copy, error, size);
 }
 
+static const char *
+client_keep_object(void *context, json_t *object)
+{
+	return json_array_append(context, object) == 0 ? NULL : "memory";
+}
+
+json_t *
+client_read_array(const char *path, const char *request, size_t most, char *error, size_t size)
+{
+	json_t *lines = json_array();
+
+	if (client_read_objects(path, request, most, client_keep_object, lines, error, size))
+		return lines;
+	json_decref(lines);
+	return NULL;
+}
+
 /* --------------------------------------------------------------------------------------------- a reply as a whole */
 
 /* Lines that are received; `text` has `size` bytes. */

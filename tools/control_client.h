@@ -40,6 +40,9 @@ bool client_visit_reply(const char *path, const char *request, client_visitor *v
 bool client_read_objects(const char *path, const char *request, uint64_t most, client_visitor *visit, void *context,
 			 char *error, size_t size);
 
+/* Likewise, as an array of the objects, which the caller frees with json_decref(); NULL with a reason on failure. */
+json_t *client_read_array(const char *path, const char *request, size_t most, char *error, size_t size);
+
 /* Like client_print_reply() to standard output, with a reply of JSON lines.  A line {"note":"TEXT"}, which is about the
  * others, becomes a message. */
 bool client_print_records(const char *path, const char *request);

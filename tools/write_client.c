@@ -106,7 +106,7 @@ static unsigned
 filter_read_link_types(const char *socket, int types[LINK_TYPES_MAX], char error[WRITE_FILTER_ERROR_MAX])
 {
 	json_t *lines =
-	    json_read_reply(socket, "write --link-types\n", LINK_TYPES_REPLY_MAX, error, WRITE_FILTER_ERROR_MAX);
+	    client_read_array(socket, "write --link-types\n", LINK_TYPES_REPLY_MAX, error, WRITE_FILTER_ERROR_MAX);
 	const json_t *list = json_object_get(json_array_get(lines, 0), "link_types");
 	unsigned count = 0;
 

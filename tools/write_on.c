@@ -744,7 +744,7 @@ static bool
 write_on_check_memory(const struct write_on *writing)
 {
 	char error[256];
-	json_t *lines = json_read_reply(writing->socket, "status\n", STATUS_REPLY_MAX, error, sizeof error);
+	json_t *lines = client_read_array(writing->socket, "status\n", STATUS_REPLY_MAX, error, sizeof error);
 	uint64_t memory;
 	bool known = json_read_unsigned(json_array_get(lines, 0), "flight_memory", &memory);
 

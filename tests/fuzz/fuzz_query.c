@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "config/options.h"
 #include "daemon/formula_sites.h"
 #include "daemon/metrics/metrics.h"
@@ -29,7 +29,6 @@
 #include "daemon/query/server.h"
 #include "flight/ring.h"
 #include "formulas/formula.h"
-#include "base/text.h"
 #include "records/record_filter.h"
 #include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"

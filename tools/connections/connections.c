@@ -14,6 +14,7 @@
 #include "records/record_columns.h"
 #include "records/record_sort.h"
 #include "tools/connections/connection_list.h"
+#include "tools/control_client.h"
 #include "tools/json_reader.h"
 
 /* Memory for sorting, bytes; more rows are sorted in a temporary file. */
@@ -502,7 +503,7 @@ connection_request_row(const char *path, uint64_t cid, struct connrow *row, char
 	json_t *lines, *object;
 
 	snprintf(request, sizeof request, "connections --cid=%llu\n", (unsigned long long)cid);
-	lines = json_read_reply(path, request, 2 * (size_t)RECORD_LINE_MAX, error, size);
+	lines = client_read_array(path, request, 2 * (size_t)RECORD_LINE_MAX, error, size);
 	if (lines == NULL)
 		return false;
 	object = json_array_get(lines, 0);

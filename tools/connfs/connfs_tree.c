@@ -37,6 +37,14 @@ static struct connfs_value **tree_values; /* by number, from `tree_first` on */
 static void *tree_by_text;		  /* of tsearch(3) */
 static uint32_t tree_first, tree_value_count, tree_value_room;
 
+mode_t
+connfs_type(enum connfs_kind kind)
+{
+	if (kind == CONNFS_FILE || kind == CONNFS_RECORD)
+		return S_IFREG;
+	return kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
+}
+
 uint64_t
 connfs_inode(const struct connfs_node *node)
 {
