@@ -188,6 +188,8 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 	va_list arguments;
 	int length;
 
+	if (text->truncated)
+		return;
 	va_start(arguments, format);
 	length = vsnprintf(text->bytes + text->used, text_space_left(text), format, arguments);
 	va_end(arguments);
@@ -201,6 +203,8 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 void
 text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
 {
+	if (text->truncated)
+		return;
 	if (length >= text_space_left(text)) {
 		text->truncated = true;
 		return;
