@@ -144,6 +144,8 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 	va_list arguments;
 	int length;
 
+	if (text->truncated)
+		return;
 	va_start(arguments, format);
 	length = vsnprintf(text->bytes + text->used, text_space_left(text), format, arguments);
 	va_end(arguments);
@@ -157,6 +159,8 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 void
 text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
 {
+	if (text->truncated)
+		return;
 	if (length >= text_space_left(text)) {
 		text->truncated = true;
 		return;

@@ -195,7 +195,7 @@ struct text_buffer {
 	char *bytes; /* buffer of `size` bytes, owned by the caller */
 	size_t size;
 	size_t used;
-	bool truncated; /* some text did not fit */
+	bool truncated; /* some text did not fit: none is appended any more */
 };
 
 /* Appends the whole text, or nothing if it does not fit. */

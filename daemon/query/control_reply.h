@@ -31,7 +31,7 @@ struct control_reply {
 	struct query_context *query; /* borrowed */
 	struct control_request request;
 	unsigned worker;		    /* connections: worker whose flow table is being read */
-	uint32_t position;		    /* position in that table; formulas: number of the next one */
+	uint32_t position;		    /* position in that table; formulas, interfaces: number of the next one */
 	char formula[FORMULA_NAME_MAX + 1]; /* formulas: the one to describe, "" to list all */
 	bool begun;
 	bool done;

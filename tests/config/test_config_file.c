@@ -203,6 +203,29 @@ test_words(void **state)
 	refuses("view = \"host\n\nx\"\n", "a.conf:1: ", "view = host ...: expected");
 }
 
+/* A list of more values than anybody needs. */
+static void
+test_long_lists(void **state)
+{
+	static const struct {
+		const char *name, *value, *error;
+	} rows[] = {{"interface", "e", "interface = e: too many values: there can be 4096"},
+		    {"local", "192.0.2.0/24", "local = 192.0.2.0/24: too many values"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		static char text[80000];
+		size_t used = (size_t)snprintf(text, sizeof text, "%s = {", rows[i].name);
+
+		for (unsigned n = 0; n < 4096; n++)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s,", rows[i].value);
+		memcpy(text + used, "}\n", 3);
+		takes(text);
+		snprintf(text + used, sizeof text - used, "%s}\n", rows[i].value);
+		refuses(text, "a.conf:1: ", rows[i].error);
+	}
+}
+
 /* Options that select the work of a single run are not settings. */
 static void
 test_not_in_files(void **state)
@@ -364,6 +387,7 @@ main(void)
 	    cmocka_unit_test(test_refusals),
 	    cmocka_unit_test(test_comments),
 	    cmocka_unit_test(test_words),
+	    cmocka_unit_test(test_long_lists),
 	    cmocka_unit_test(test_not_in_files),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),

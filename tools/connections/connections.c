@@ -431,13 +431,14 @@ static const struct {
     {"no-process", "no process was found that holds the socket"},
 };
 
+/* `unknown`: the text for another word. */
 static const char *
-connection_owner_text(const char *word)
+connection_owner_text(const char *word, const char *unknown)
 {
 	for (size_t i = 0; i < sizeof connection_owners / sizeof connection_owners[0]; i++)
 		if (strcmp(connection_owners[i].word, word) == 0)
 			return connection_owners[i].text;
-	return word;
+	return unknown;
 }
 
 /* A number of an end, by its name without "client_". */
@@ -487,9 +488,10 @@ connection_describe_end(const struct connrow *row, bool server, struct text_buff
 	if (pid >= 0) {
 		text_add_format(text, "  process        %d (", pid);
 		text_add_escaped(text, server ? record->cr_server_comm : record->cr_client_comm);
-		text_add_format(text, ")%s\n", connection_owner_text(row->live.owner[server]));
+		text_add_format(text, ")%s\n", connection_owner_text(row->live.owner[server], ""));
 	} else {
-		text_add_format(text, "  process        unknown: %s\n", connection_owner_text(row->live.owner[server]));
+		text_add_format(text, "  process        unknown: %s\n",
+				connection_owner_text(row->live.owner[server], "-"));
 	}
 }
 

@@ -92,17 +92,20 @@ top_screen_rows(void)
 	return LINES > TOP_OTHER_LINES ? (size_t)(LINES - TOP_OTHER_LINES) : 1;
 }
 
-/* Draws as much of a text as the line has room for, with blanks to its end. */
+/* Draws as much of a text as the line has room for, with blanks to its end.  No byte of it moves the cursor. */
 static void
 top_draw_line(int line, int attributes, const char *text)
 {
+	char plain[TOP_LINE_SIZE * FORMAT_PLAIN_BYTE_MAX + 8];
+
 	if (line < 0 || line >= LINES)
 		return;
 	attrset(attributes);
 	move(line, 0);
 	clrtoeol();
 	mvhline(line, 0, (chtype)' ' | (chtype)attributes, COLS);
-	mvaddnstr(line, 0, text, COLS);
+	*put_foreign_text(plain, text, strnlen(text, TOP_LINE_SIZE)) = '\0';
+	mvaddnstr(line, 0, plain, COLS);
 	attrset(A_NORMAL);
 }
 

@@ -282,6 +282,11 @@ test_text(void **state)
 	text_add_format(&text, "%s", "abcdef");
 	assert_true(text.truncated);
 	assert_int_equal(text.used, 10);
+	text_add_format(&text, "%s", "a");
+	text_add_bytes(&text, "a", 1);
+	assert_int_equal(text.used, 10); /* what follows would make the rest another text */
+	text = (struct text_buffer){.bytes = room, .size = sizeof room};
+	text_add_format(&text, "%s", "0123456789");
 	text_add_format(&text, "%s", "abcde");
 	assert_int_equal(text.used, 15);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};
