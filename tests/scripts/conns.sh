@@ -257,6 +257,14 @@ is "a capture has none" "$("$netobs" conns "$home" 'client_comm == "sshd"' 2>&1 
 	"netobs: a capture contains no processes: they are unknown (-1, -)"
 is "which JSON does not repeat" "$("$netobs" conns "$home" --json 2>&1 >"$tmp/none")" ""
 
+mkdir "$tmp/without"
+ln -s "$netobsd" "$tmp/without/netobsd"
+printf '#!/bin/sh\nexec "%s" -s "%s/none" "$@"\n' "$build/netobsctl" "$tmp" >"$tmp/without/netobsctl"
+chmod +x "$tmp/without/netobsctl"
+nothing="netobs: no netobsd runs that answers requests: give a capture, -i INTERFACE or -p PID"
+is "neither a capture nor a netobsd" "$(NETOBSD=$tmp/without/netobsd "$netobs" conns 2>&1)" "$nothing"
+is "nor beside an expression" "$(NETOBSD=$tmp/without/netobsd "$netobs" conns server_port == 80 2>&1)" "$nothing"
+
 complains "an invalid process id" "PID is a number, not nonsense" conns -p nonsense
 complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
 complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305
