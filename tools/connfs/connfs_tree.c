@@ -280,7 +280,8 @@ static void
 connfs_print_owner(const union connection_value *values, struct text_buffer *text)
 {
 	int64_t pid = (int64_t)values[CONNFS_PID].number;
-	bool client = (int64_t)values[CONNFS_CLIENT_PID].number == pid;
+	bool client = pid >= 0 ? (int64_t)values[CONNFS_CLIENT_PID].number == pid :
+				 (int64_t)values[CONNFS_CLIENT_UID].number >= 0; /* the user may be known alone */
 	int64_t uid = (int64_t)values[client ? CONNFS_CLIENT_UID : CONNFS_SERVER_UID].number;
 
 	connfs_print_number(text, "pid ", (uint64_t)pid, pid >= 0);
