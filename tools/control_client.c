@@ -52,6 +52,15 @@ client_log_error(const char *what, const char *error)
 	return EXIT_FAILURE;
 }
 
+bool
+client_end_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	client_log_error("cannot write to standard output", strerror(errno));
+	return false;
+}
+
 /* ------------------------------------------------------------------------------------------------------ the request */
 
 /* Connects with a timeout for every read and write; -1 with errno. */

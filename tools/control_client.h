@@ -20,6 +20,9 @@ void client_log(const char *program, const char *format, ...) __attribute__((for
 /* Prints "netobsctl: WHAT: ERROR", without ERROR if it is NULL.  Returns EXIT_FAILURE. */
 int client_log_error(const char *what, const char *error);
 
+/* Passes on what was printed to standard output.  False, with a message printed, if that or an earlier output failed. */
+bool client_end_output(void);
+
 /* Most bytes of a reply that is printed: a list of connections, of which there are at most 100 million, and another. */
 #define CLIENT_LIST_MAX	 (UINT64_C(32) << 30)
 #define CLIENT_REPLY_MAX (UINT64_C(64) << 20)

@@ -373,5 +373,5 @@ reply_text_print(const char *path, const char *request, const char *command)
 		return false;
 	if (!text.begun && text.shape != NULL && text.shape->title != NULL)
 		puts(text.shape->title);
-	return true;
+	return client_end_output();
 }

@@ -142,6 +142,22 @@ says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply i
 says "a reply of objects ends within a line" 'ok\n{"reloaded":true}\n{"reloaded":' "configuration reloaded;netobsctl: the reply is incomplete: it ends within a line" reload
 says "a first line without end" "$(head -c 5000 /dev/zero | tr '\0' a)" "netobsctl: the process listening there is not netobsd" status
 
+# full NAME OUTPUT...: a command whose output takes no bytes, after a reply without a line
+full() {
+	full_name=$1
+	shift
+	peer "$tmp/full.$tap_count" 'ok\n'
+	is "$full_name: no space for the output" \
+		"$({ "$build/netobsctl" -s "$tmp/full.$tap_count" "$@" 2>&1 >/dev/full || echo "status $?"; } | paste -s -d ';')" \
+		"netobsctl: cannot write to standard output: No space left on device;status 1"
+}
+if [ -c /dev/full ]; then
+	full "a title" formulas
+	full "titles of a list" connections
+	full "help" --help
+	full "a version" --version
+fi
+
 # endless NAME OUTPUT COMMAND...: what a command prints of a line that does not end
 endless() {
 	endless_name=$1

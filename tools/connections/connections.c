@@ -108,15 +108,6 @@ connections_print_titles(const struct connections_run *run)
 		fwrite(line, 1, (size_t)(record_columns_put_titles(run->table, line) - line), stdout);
 }
 
-static bool
-connections_end_output(void)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return true;
-	client_log_error("cannot write to standard output", strerror(errno));
-	return false;
-}
-
 /* Makes what formats the lines; false if out of memory. */
 static bool
 connections_begin_output(struct connections_run *run)
@@ -190,11 +181,11 @@ connections_print_sorted(struct connections_run *run)
 		connections_print_row(run, row);
 		lines++;
 	}
-	if (row != NULL && !run->json && !run->parsable && connections_end_output())
+	if (row != NULL && !run->json && !run->parsable && client_end_output())
 		client_log("netobsctl", "there are more: --limit");
 	if (record_sort_error(run->sorted) != 0)
 		client_log_error("the list is incomplete", strerror(record_sort_error(run->sorted)));
-	return record_sort_error(run->sorted) == 0 && connections_end_output();
+	return record_sort_error(run->sorted) == 0 && client_end_output();
 }
 
 /* Prints JSON as it comes, in the order of netobsd; what is to be sorted, or a table, when it is complete. */
@@ -277,7 +268,7 @@ connections_print_interval(struct connections_run *run, const struct connection_
 		connections_print_row(run, &row);
 	}
 	connection_list_clear(&rates);
-	return connections_end_output();
+	return client_end_output();
 }
 
 /* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is no
@@ -557,5 +548,5 @@ connection_run(const char *path, char *const *words, int count, bool json)
 	else
 		fputs(text, stdout);
 	record_json_free(lines);
-	return done && connections_end_output() ? EXIT_SUCCESS : EXIT_FAILURE;
+	return done && client_end_output() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
