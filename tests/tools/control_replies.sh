@@ -50,6 +50,9 @@ answers "a value of another type" "ok\n$(row '"1"' '"both"')" "$broken has no \"
 answers "no object" 'ok\n[1]\n' "$broken is not JSON"
 answers "a note" "ok\n$(row 1 '"both"'){\"note\":\"a\\\\u001b[31m\"}\\n" 'netobsctl: a\x1b[31m;cid local;  1 both'
 answers "control characters" "ok\n$(row 1 '"\\u001b[31m"')" 'cid local;  1 \x1b[31m'
+peer "$tmp/unsorted" "ok\n$(row 1 '"both"')"
+is "no temporary file: no list" "$(TMPDIR=$tmp/none requests "$tmp/unsorted")" \
+	"netobsctl: cannot create a temporary file in $tmp/none: No such file or directory; set TMPDIR to another directory"
 answers "no reply" '' "netobsctl: no reply from netobsd"
 answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
 answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/output_file.h"
 #include "base/units.h"
 #include "records/record_columns.h"
 #include "records/record_sort.h"
@@ -176,8 +177,9 @@ connections_print_sorted(struct connections_run *run)
 	const struct connrow *row;
 	size_t lines = 0;
 
-	connections_print_titles(run);
-	while ((row = record_sort_next(run->sorted)) != NULL && (run->limit == 0 || lines < run->limit)) {
+	if (record_sort_error(run->sorted) == 0)
+		connections_print_titles(run);
+	for (size_t lines = 0; row != NULL && (run->limit == 0 || lines < run->limit); lines++) {
 		connections_print_row(run, row);
 		lines++;
 	}
@@ -193,23 +195,24 @@ static bool
 connections_print_once(struct connections_run *run)
 {
 	struct record_sort_settings settings = {.order = run->order, .memory = CONNECTIONS_SORT_MEMORY};
-	char request[CLIENT_REQUEST_MAX];
-	FILE *spill;
+	char request[CLIENT_REQUEST_MAX], reason[OUTPUT_PATH_ERROR_MAX];
 	bool done;
 
 	if (run->json && run->sort == NULL)
 		return connections_write_request(run, request) && client_print_records(run->path, request);
 	settings.limit = run->limit != 0 ? run->limit + 1 : 0;
-	spill = tmpfile();
-	settings.spill_fd = spill != NULL ? fileno(spill) : -1;
+	settings.spill_fd = output_file_open_unnamed("/tmp", reason);
+	if (settings.spill_fd < 0) {
+		client_log("netobsctl", "cannot create a temporary file in %s; set TMPDIR to another directory", reason);
+		return false;
+	}
 	run->sorted = record_sort_new(&settings);
 	if (run->sorted == NULL)
 		client_log_error("out of memory", NULL);
 	done = run->sorted != NULL && connections_write_request(run, request) &&
 	       client_visit_reply(run->path, request, connections_take, run) && connections_print_sorted(run);
 	record_sort_free(run->sorted);
-	if (spill != NULL)
-		fclose(spill);
+	close(settings.spill_fd);
 	return done;
 }
 
