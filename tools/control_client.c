@@ -63,6 +63,12 @@ client_end_output(void)
 
 /* ------------------------------------------------------------------------------------------------------ the request */
 
+bool
+client_is_word(const char *value)
+{
+	return value == NULL || (*value != '\0' && strpbrk(value, " \t\r\n") == NULL);
+}
+
 /* Connects with a timeout for every read and write; -1 with errno. */
 static int
 client_connect(const char *path)

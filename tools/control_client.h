@@ -23,6 +23,9 @@ int client_log_error(const char *what, const char *error);
 /* Passes on what was printed to standard output.  False, with a message printed, if that or an earlier output failed. */
 bool client_end_output(void);
 
+/* Whether the value of an option remains one word in a request.  True for NULL. */
+bool client_is_word(const char *value);
+
 /* Most bytes of a reply that is printed: a list of connections, of which there are at most 100 million, and another. */
 #define CLIENT_LIST_MAX	 (UINT64_C(32) << 30)
 #define CLIENT_REPLY_MAX (UINT64_C(64) << 20)
