@@ -205,14 +205,16 @@ connections_print_once(struct connections_run *run)
 	settings.limit = run->limit != 0 ? run->limit + 1 : 0;
 	settings.spill_fd = output_file_open_unnamed("/tmp", reason);
 	if (settings.spill_fd < 0) {
-		client_log("netobsctl", "cannot create a temporary file in %s; set TMPDIR to another directory", reason);
+		client_log("netobsctl", "cannot create a temporary file in %s; set TMPDIR to another directory",
+			   reason);
 		return false;
 	}
 	run->sorted = record_sort_new(&settings);
 	if (run->sorted == NULL)
 		client_log_error("out of memory", NULL);
 	done = run->sorted != NULL && connections_write_request(run, request) &&
-	       client_visit_reply(run->path, request, connections_take, run) && connections_print_sorted(run);
+	       client_visit_reply(run->path, request, CLIENT_LIST_MAX, connections_take, run) &&
+	       connections_print_sorted(run);
 	record_sort_free(run->sorted);
 	close(settings.spill_fd);
 	return done;
