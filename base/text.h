@@ -71,8 +71,15 @@ format_copy_printable(char *at, const uint8_t *s, size_t size, char one, char ot
 	return i;
 }
 
-/* A constant string. */
-#define PUT(at, literal) (memcpy((at), (literal), sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+static inline char *
+put_characters(char *at, const char *bytes, size_t size)
+{
+	memcpy(at, bytes, size);
+	return at + size;
+}
+
+/* A constant string, whose length the compiler knows. */
+#define PUT(at, literal) put_characters((at), "" literal, sizeof(literal) - 1)
 
 static inline unsigned
 format_count_digits(uint32_t value)
@@ -166,10 +173,7 @@ put_hex64(char *at, uint64_t value)
 static inline char *
 put_string(char *at, const char *string)
 {
-	size_t n = strlen(string);
-
-	memcpy(at, string, n);
-	return at + n;
+	return put_characters(at, string, strlen(string));
 }
 
 /* --- Time stamps as text, always UTC. --- */

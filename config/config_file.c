@@ -54,25 +54,19 @@ config_fail(const struct config_parser *parser, int line, const char *format, ..
 /* Another token is its character. */
 enum config_token { TOKEN_INVALID, TOKEN_END, TOKEN_WORD, TOKEN_APPEND };
 
-static bool
+/* Skips blanks and comments. */
+static void
 config_skip_blanks(struct config_parser *parser)
 {
 	for (;;) {
 		parser->next += strspn(parser->next, " \t\r");
-		if (*parser->next == '\n') {
+		if (*parser->next == '#') {
+			parser->next += strcspn(parser->next, "\n");
+		} else if (*parser->next == '\n') {
 			parser->line++;
 			parser->next++;
-		} else if (*parser->next == '#' || strncmp(parser->next, "//", 2) == 0) {
-			parser->next += strcspn(parser->next, "\n");
-		} else if (strncmp(parser->next, "/*", 2) == 0) {
-			const char *end = strstr(parser->next + 2, "*/");
-
-			if (end == NULL)
-				return config_fail(parser, parser->line, "unterminated comment");
-			for (; parser->next < end + 2; parser->next++)
-				parser->line += *parser->next == '\n';
 		} else {
-			return true;
+			return;
 		}
 	}
 }
@@ -112,7 +106,7 @@ config_take_variable(struct config_parser *parser, size_t length)
 	return true;
 }
 
-/* A backslash is literal in single quotes unless a quote or another one follows. */
+/* Takes a quoted text.  In single quotes every character is literal. */
 static bool
 config_take_quoted(struct config_parser *parser)
 {
@@ -128,7 +122,7 @@ config_take_quoted(struct config_parser *parser)
 			return false;
 		if (variable > 0)
 			continue;
-		if (*at == '\\' && at[1] != '\0' && (quote == '"' || at[1] == '\\' || at[1] == '\''))
+		if (quote == '"' && *at == '\\' && at[1] != '\0')
 			parser->next++;
 		parser->line += *parser->next == '\n';
 		config_put(parser, *parser->next++);
@@ -155,8 +149,7 @@ config_take_plain(struct config_parser *parser)
 static int
 config_next_token(struct config_parser *parser)
 {
-	if (!config_skip_blanks(parser))
-		return TOKEN_INVALID;
+	config_skip_blanks(parser);
 	parser->token = parser->next;
 	parser->token_line = parser->line;
 	parser->length = 0;

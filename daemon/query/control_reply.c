@@ -402,7 +402,7 @@ reply_reload(struct query_context *query, struct text_buffer *text)
 	char error[256] = "";
 
 	if (!query->reload(query->context, error, sizeof error)) {
-		control_reply_fail(error, text);
+		control_reply_fail(error, false, text);
 		return;
 	}
 	text_add_format(text, "ok\n");
@@ -445,9 +445,9 @@ reply_write_single(struct control_reply *reply, struct text_buffer *text)
 }
 
 void
-control_reply_fail(const char *error, struct text_buffer *text)
+control_reply_fail(const char *error, bool denied, struct text_buffer *text)
 {
-	text_add_format(text, "error ");
+	text_add_format(text, "%s ", denied ? "denied" : "error");
 	text_add_escaped(text, error); /* contains names of files */
 	text_add_format(text, "\n");
 }

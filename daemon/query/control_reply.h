@@ -61,8 +61,8 @@ bool control_reply_begin_connections(struct control_reply *reply, char *error, s
 void control_reply_write_connections(struct control_reply *reply, struct text_buffer *text);
 void control_reply_end_connections(struct control_reply *reply);
 
-/* The reply to a request that is not carried out. */
-void control_reply_fail(const char *error, struct text_buffer *text);
+/* The reply to a request that is not carried out, because of its user if `denied`. */
+void control_reply_fail(const char *error, bool denied, struct text_buffer *text);
 
 /* Selects the formula to describe by its number; false if there is none. */
 bool control_reply_select_formula(struct control_reply *reply, unsigned number);

@@ -185,6 +185,18 @@ keys_are_prepared(void **state)
 	assert_string_equal(room, "{\"a\":\"b\",\"c\":\"\\\"\"}");
 }
 
+static void
+the_position_of_a_constant_is_computed_once(void **state)
+{
+	unsigned number = 0;
+	char *at = PUT(put_u32(room, ++number), "\n");
+
+	(void)state;
+	assert_int_equal(number, 1);
+	assert_int_equal(at - room, 2);
+	assert_memory_equal(room, "1\n", 2);
+}
+
 int
 main(void)
 {
@@ -197,6 +209,7 @@ main(void)
 		cmocka_unit_test_setup(nothing_ends_an_element_of_html, set_up),
 		cmocka_unit_test_setup(nothing_behind_a_text_is_read, set_up),
 		cmocka_unit_test_setup(keys_are_prepared, set_up),
+		cmocka_unit_test(the_position_of_a_constant_is_computed_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,6 @@ test_refusals(void **state)
 	refuses("strict =\n", "a.conf:", "premature end");
 	refuses("\nfilter = \"tcp\nstrict = true\n", "a.conf:2: ", "unterminated quote");
 	refuses("\nfilter = 'tcp\n\n", "a.conf:2: ", "unterminated quote");
-	refuses("strict = true\n/* a comment\n\n", "a.conf:2: ", "unterminated comment");
 	refuses("interface = {a, b\n", "a.conf:", "premature end");
 	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "unterminated quote");
 	refuses("}\n", "a.conf:1: ", "brace");
@@ -161,13 +160,13 @@ test_quotes_are_missing(void **state)
 	refuses("filter = tcp port 80 # web\n", "a.conf:1: filter = tcp port 80: ", "filter = \"tcp port 80\"");
 	refuses("filter = (tcp port 80)", "a.conf:1: ", "must be quoted: filter = \"(tcp port 80)\"");
 	refuses("filter = tcp[13] & 2 != 0\n", "a.conf:1: ", "must be quoted: filter = \"tcp[13] & 2 != 0\"");
-	refuses("filter =\n  tcp port 80  // web\n", "a.conf:2: ", "filter = \"tcp port 80\"");
+	refuses("filter =\n  tcp port 80  # web\n", "a.conf:2: ", "filter = \"tcp port 80\"");
 	refuses("filter = \"tcp\" port 80\n", "a.conf:1: ", "must be quoted: filter = '\"tcp\" port 80'");
 	refuses("records-where = cr_duration_us > 1s\n", "a.conf:1: ", "records-where = \"cr_duration_us > 1s\"");
 	refuses("records-where = server_port == 443\n", "a.conf:1: ", "records-where = \"server_port == 443\"");
 	refuses("records-where = client_comm == \"x\"\n", "a.conf:1: ", "records-where = 'client_comm == \"x\"'");
 	refuses("http-port = 80,8080\n", "a.conf:1: ", "must be quoted: http-port = \"80,8080\"");
-	refuses("http-port = 80, 8080 /* x */\n", "a.conf:1: ", "must be quoted: http-port = \"80, 8080\"");
+	refuses("http-port = 80, 8080 # x\n", "a.conf:1: ", "must be quoted: http-port = \"80, 8080\"");
 	refuses("print = tcp-send,tcp-receive\n", "a.conf:1: ", "must be quoted: print = \"tcp-send,tcp-receive\"");
 	refuses("http-port = {80,8080}\n", "a.conf:1: ",
 		"the list stands in quotes, not in braces: http-port = \"80,8080\"");
@@ -183,20 +182,20 @@ test_quotes_are_missing(void **state)
 	refuses("formula = {x = tcp-send}\n", "a.conf:1: ",
 		"formula, at x = tcp-send}: a comma or } is missing, or text");
 	refuses("interface = {a,\n b\n c}\n", "a.conf:3: ", "interface, at c}: a comma or } is missing");
-	takes("strict = true view = host immediate=true\tinterface = eth0 interface += {lo} local += ::1 // x\n");
+	takes("strict = true view = host immediate=true\tinterface = eth0 interface += {lo} local += ::1 # x\n");
 	assert_true(config.strict && config.immediate && config.view == VIEW_HOST);
 	assert_string_equal(config.interface_names[1], "lo");
-	takes("filter = \"tcp port 80\" # web\nhttp-port = \"80,8080\"//\ntcp-idle = 5m /* x */ view = host\n");
+	takes("filter = \"tcp port 80\" # web\nhttp-port = \"80,8080\"#\ntcp-idle = 5m view = host\n");
 }
 
-/* Comments of every kind, and what only looks like one; lines count right after them. */
+/* Comments, and what only looks like one; lines count right after them. */
 static void
 test_comments(void **state)
 {
 	(void)state;
-	takes("# one\n// two = 2\n/* three\n = 3 */ strict = true # four\n/**/\n/***/summary = true /* x *///y\n");
+	takes("# one\n#two = 2\n  # \"three\n strict = true # four\n#\nsummary = true#y\n");
 	assert_true(config.strict && config.summary);
-	takes("interface = {\"#0\", '//1', \"/*2\", a//b, 'it\\'s # 3', \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
+	takes("interface = {\"#0\", '//1', \"/*2\", a//b, \"it's # 3\", \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
 	assert_string_equal(config.interface_names[0], "#0");
 	assert_string_equal(config.interface_names[1], "//1");
 	assert_string_equal(config.interface_names[2], "/*2");
@@ -206,7 +205,9 @@ test_comments(void **state)
 	assert_null(config.interface_names[6]);
 	assert_int_equal(config.local_prefix_count, 1);
 	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
-	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
+	refuses("// two = 2\n", "a.conf:1: ", "'//'");
+	refuses("/* two */\n", "a.conf:1: ", "'/*'");
+	refuses("strict = true // x\n", "a.conf:1: ", "'//'");
 	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
 }
 
@@ -220,7 +221,7 @@ test_words(void **state)
 	unsetenv("NETOBS_TEST_NONE");
 	takes("interface = {a${NETOBS_TEST_WORD}b, \"${NETOBS_TEST_WORD}\", '${NETOBS_TEST_WORD}', \"\\${X}\", "
 	      "\"x${NETOBS_TEST_EMPTY}\","
-	      "\"$\", $x, \"${\", 'c\\d\\\\', \"e\nf\",}print = tcp-*\n\"strict\"=\"true\"");
+	      "\"$\", $x, \"${\", 'c\\d\\\\', 'g\\', \"e\nf\",}print = tcp-*\n\"strict\"=\"true\"");
 	assert_string_equal(config.interface_names[0], "aeth7b");
 	assert_string_equal(config.interface_names[1], "eth7");
 	assert_string_equal(config.interface_names[2], "${NETOBS_TEST_WORD}");
@@ -229,9 +230,10 @@ test_words(void **state)
 	assert_string_equal(config.interface_names[5], "$");
 	assert_string_equal(config.interface_names[6], "$x");
 	assert_string_equal(config.interface_names[7], "${");
-	assert_string_equal(config.interface_names[8], "c\\d\\");
-	assert_string_equal(config.interface_names[9], "e\nf");
-	assert_null(config.interface_names[10]);
+	assert_string_equal(config.interface_names[8], "c\\d\\\\");
+	assert_string_equal(config.interface_names[9], "g\\");
+	assert_string_equal(config.interface_names[10], "e\nf");
+	assert_null(config.interface_names[11]);
 	assert_string_equal(config.print_probes, "tcp-*");
 	assert_true(config.strict);
 	refuses("strict += true\n", "a.conf:1: ", "non-list option 'strict'");

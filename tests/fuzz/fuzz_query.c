@@ -474,7 +474,7 @@ check_control(const uint8_t *bytes, size_t size)
 	if (!good) {
 		must(strlen(reply) == reply_length);
 		check_plain(reply, reply_length);
-		must(reply_length == 0 || strncmp(reply, "error ", 6) == 0);
+		must(reply_length == 0 || strncmp(reply, "error ", 6) == 0 || strncmp(reply, "denied ", 7) == 0);
 		must(reply_length == 0 || strchr(reply, '\n') == reply + reply_length - 1);
 	} else if (request.command == REQUEST_WRITE && request.link_types) {
 		must(strlen(reply) == reply_length);

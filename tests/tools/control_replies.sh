@@ -51,6 +51,9 @@ answers "no object" 'ok\n[1]\n' "$broken is not JSON"
 answers "a note" "ok\n$(row 1 '"both"'){\"note\":\"a\\\\u001b[31m\"}\\n" 'netobsctl: a\x1b[31m;cid local;  1 both'
 answers "control characters" "ok\n$(row 1 '"\\u001b[31m"')" "$broken has no \"cr_local\" of the right type"
 answers "a text of netobsd is ASCII" "ok\n$(row 1 '"\\u00fc"')" "$broken has no \"cr_local\" of the right type"
+peer "$tmp/unsorted" "ok\n$(row 1 '"both"')"
+is "no temporary file: no list" "$(TMPDIR=$tmp/none requests "$tmp/unsorted")" \
+	"netobsctl: cannot create a temporary file in $tmp/none: No such file or directory; set TMPDIR to another directory"
 answers "no reply" '' "netobsctl: no reply from netobsd"
 answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
 answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'
@@ -153,6 +156,22 @@ says "lost lines that no number holds" 'ok\n{"lost":99999999999999999999}\n{"los
 says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply is incomplete: it ends within a line" status --json
 says "a reply of objects ends within a line" 'ok\n{"reloaded":true}\n{"reloaded":' "configuration reloaded;netobsctl: the reply is incomplete: it ends within a line" reload
 says "a first line without end" "$(head -c 5000 /dev/zero | tr '\0' a)" "netobsctl: the process listening there is not netobsd" status
+
+# full NAME OUTPUT...: a command whose output takes no bytes, after a reply without a line
+full() {
+	full_name=$1
+	shift
+	peer "$tmp/full.$tap_count" 'ok\n'
+	is "$full_name: no space for the output" \
+		"$({ "$build/netobsctl" -s "$tmp/full.$tap_count" "$@" 2>&1 >/dev/full || echo "status $?"; } | paste -s -d ';')" \
+		"netobsctl: cannot write to standard output: No space left on device;status 1"
+}
+if [ -c /dev/full ]; then
+	full "a title" formulas
+	full "titles of a list" connections
+	full "help" --help
+	full "a version" --version
+fi
 
 # endless NAME OUTPUT COMMAND...: what a command prints of a line that does not end
 endless() {
