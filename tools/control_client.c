@@ -195,7 +195,8 @@ client_describe_no_reply(unsigned timeout, char *error, size_t size)
 			 errno != 0 ? strerror(errno) : "");
 }
 
-ssize_t
+/* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop. */
+static ssize_t
 client_receive(int fd, void *bytes, size_t size)
 {
 	ssize_t got;

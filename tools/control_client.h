@@ -63,17 +63,15 @@ int client_open_stream(const char *path, const char *request);
  * the request, and 0 if netobsd rejects it for another reason.  `timeout`: longest wait for each part, seconds. */
 int client_open_reply(const char *path, const char *request, unsigned timeout, char *error, size_t size);
 
-/* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop. */
-ssize_t client_receive(int fd, void *bytes, size_t size);
-
 /* What was received of a reply, and for how long it was waited for, from 0. */
 struct client_meter {
 	uint64_t bytes, waited_ns;
 	unsigned most_wait_s; /* besides a second for each MiB received */
 };
 
-/* Like client_receive(), but fails with ETIMEDOUT when the whole reply was waited for too long: one that comes in drops
- * ends.  The time in which the caller writes what it got does not count. */
+/* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop.
+ * Fails with ETIMEDOUT when the whole reply was waited for too long: one that comes in drops ends.  The time in which
+ * the caller writes what it got does not count. */
 ssize_t client_receive_metered(int fd, void *bytes, size_t size, struct client_meter *meter);
 
 /* Sets the handler of the signals that end the program and of a further one, 0: none; those that are ignored stay so.

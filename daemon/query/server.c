@@ -68,13 +68,15 @@ client_descriptors_limit(unsigned most)
 	limit = most > least ? most : least;
 }
 
-void
+/* Counts the descriptor of a client. */
+static void
 client_descriptors_add(void)
 {
 	count++;
 }
 
-bool
+/* Whether there are more than a client may add to. */
+static bool
 client_descriptors_exceed(bool privileged)
 {
 	return count > limit - (privileged ? 0 : CLIENT_DESCRIPTORS_PRIVILEGED);

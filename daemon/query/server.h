@@ -97,12 +97,6 @@ unsigned client_descriptors_wanted(const struct config *config);
 /* Sets the limit, at least CLIENT_DESCRIPTORS_PRIVILEGED; there is no limit before. */
 void client_descriptors_limit(unsigned most);
 
-/* Counts the descriptor of a client. */
-void client_descriptors_add(void);
-
-/* Whether there are more than a client may add to. */
-bool client_descriptors_exceed(bool privileged);
-
 /* Closes the descriptor of a client. */
 void client_descriptors_close(int fd);
 

@@ -42,7 +42,8 @@ static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection
 
 /* --------------------------------------------------------------------------------------------------------- numbers */
 
-void
+/* Formats a number of bytes, or of bytes per second, in at most six characters: "999", "1.2K", "12.3M". */
+static void
 top_format_bytes(double bytes, char text[8])
 {
 	static const char units[] = " KMGTP";
@@ -56,7 +57,8 @@ top_format_bytes(double bytes, char text[8])
 		snprintf(text, 8, bytes < 99.95 ? "%.1f%c" : "%.0f%c", bytes, units[unit]);
 }
 
-void
+/* Formats microseconds in at most seven characters: "830us", "12.3ms", "1.20s". */
+static void
 top_format_time(double us, char text[8])
 {
 	if (us < 1000)
