@@ -72,6 +72,8 @@ struct metrics_job {
 	const char *error; /* NULL: the request is valid */
 	bool head;	   /* HEAD: send no body */
 	bool begun;	   /* the header is written */
+	bool has_page;	   /* the metrics are written, except those of interfaces */
+	uint32_t interfaces; /* number of the next interface of which they are written */
 	enum metrics_path path;
 	struct live_reply live;
 	struct service_metrics *services; /* the rest of the metrics; NULL before */
@@ -181,13 +183,17 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 		return live_services_write(&job->live, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
 	if (job->services != NULL)
 		return service_metrics_write(job->services, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
+	if (job->has_page) {
+		if (metrics_write_interfaces(metrics->query, &job->interfaces, text))
+			return SERVER_NEXT_PART;
+		job->services = service_metrics_new(metrics->query);
+		return job->services != NULL ? SERVER_NEXT_PART : SERVER_NEXT_END;
+	}
 	metrics_count_states(metrics);
 	metrics_write_page(metrics->query, metrics->state_counters, text);
 	log_debug(DEBUG_QUERY, "metrics served: %zu bytes", text->used);
-	if (text->truncated)
-		log_warning("the metrics page is too long and was truncated");
-	job->services = service_metrics_new(metrics->query);
-	return job->services != NULL ? SERVER_NEXT_PART : SERVER_NEXT_END;
+	job->has_page = true;
+	return SERVER_NEXT_PART;
 }
 
 static void
