@@ -193,8 +193,7 @@ static bool
 config_at_line_end(const char *text)
 {
 	text += strspn(text, " \t\r");
-	return *text == '\0' || *text == '\n' || *text == '#' || strncmp(text, "//", 2) == 0 ||
-	       strncmp(text, "/*", 2) == 0;
+	return *text == '\0' || *text == '\n' || *text == '#';
 }
 
 /* Whether the text is that of a setting, which may follow another one on its line. */
