@@ -179,6 +179,7 @@ test_wrong_expressions(void **state)
 	refuses("durations_us > 1s", "did you mean duration_us?");
 	refuses("cr_server_port == 443 &&\nfoo == 1", "line 2, column 1: ");
 	refuses("cr_server_port == 443, 3 times in 1s", "threshold");
+	refuses("server_port == 443 || pcap(\"host a.example\")", "column 23: pcap() tests a frame");
 	memset(longest, ' ', sizeof longest - 1);
 	longest[0] = '1';
 	longest[sizeof longest - 1] = '\0';
