@@ -183,6 +183,7 @@ test_wrong_expressions(void **state)
 	refuses("0", "column 1: 0 alone is not a condition: compare it with a field");
 	refuses("1s", "column 1: 1s alone is not a condition: compare it with a field");
 	refuses("cr_server_port == 443, 3 times in 1s", "threshold");
+	refuses("server_port == 443 || pcap(\"host a.example\")", "column 23: pcap() tests a frame");
 	memset(longest, ' ', sizeof longest - 1);
 	longest[0] = '1';
 	longest[sizeof longest - 1] = '\0';

@@ -139,9 +139,18 @@ says "control characters in a table" "ok\\n{\"topic\":\"$json_hostile\",\"on\":t
 says "control characters in the name of a counter" "ok\\n{\"a$json_hostile\":1,\"$(head -c 300 /dev/zero | tr '\0' b)\":2}\\n" \
 	"a$plain                       1;$(head -c 300 /dev/zero | tr '\0' b)                    2" counters
 says "a member is missing" 'ok\n{"topic":"live","on":true}\n' \
-	'TOPIC      STATE MESSAGES;live       on    ;netobsctl: the reply is incomplete: a line of it has no "messages" of the right type' debug
+	'netobsctl: the reply is incomplete: a line of it has no "messages" of the right type' debug
 says "a member of another type" 'ok\n{"probe":"tcp-send","enabled":[1],"fired":2}\n' \
-	'PROBE                       ENABLED                FIRED;tcp-send                   ;netobsctl: the reply is incomplete: a line of it has no "enabled" of the right type' probes
+	'netobsctl: the reply is incomplete: a line of it has no "enabled" of the right type' probes
+says "a counter of another type" 'ok\n{"a":1,"bad":"s"}\n' \
+	'netobsctl: the reply is incomplete: a line of it has no "bad" of the right type' counters
+says "a second line with a member of another type" \
+	'ok\n{"probe":"tcp-send","enabled":1,"fired":2}\n{"probe":"tcp-send","enabled":1,"fired":-2}\n' \
+	"PROBE                       ENABLED                FIRED;tcp-send                          1                    2;$broken has no \"fired\" of the right type" probes
+for started in -9223372036854775808 -1 '"now"' 1.5 null; do
+	says "started: $started" "ok\n{\"version\":\"1\",\"pid\":2,\"build_id\":\"\",\"started\":$started}\n" \
+		'netobsctl: the reply is incomplete: a line of it has no "started" of the right type' status
+done
 says "JSON remains JSON" "ok\\n{\"a\":\"\\xc3\\xbc$hostile\"}\\n" \
 	"{\"a\":\"$(printf '\303\274')\\r\\u001b[31m\\u007f\\u009b\\u00c2\\u009b\\u202e\\u0000\"}" connections --json
 says "a note" 'ok\n{"note":"a\\r\\u001b[31m\\u007f\\u009b"}\n' 'netobsctl: a\x0d\x1b[31m\x7f\xc2\x9b' connections --closed --json
