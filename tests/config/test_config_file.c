@@ -264,6 +264,36 @@ test_not_in_files(void **state)
 	}
 }
 
+/* A setting without one that it needs, and the metrics address: with the line, before the start. */
+static void
+test_settings_that_need_others(void **state)
+{
+	size_t records = (size_t)(options_find_setting("records") - options_table);
+
+	(void)state;
+	refuses("strict = true\nrecords-where = 'server_port == 1'\n", "a.conf:2: ", "records-where needs records");
+	refuses("records-fields = client\n", "a.conf:1: ", "records-fields needs records");
+	refuses("print-fields = pkt_ts\n", "a.conf:1: ", "print-fields needs print");
+	refuses("\nformat = json\n", "a.conf:2: ", "format needs print, records or list-probes");
+	refuses("flight-snap = 96\n", "a.conf:1: ", "flight-snap needs flight-memory");
+	refuses("flight-bytes = 1M\nflight-memory = 0\n", "a.conf:1: ", "flight-bytes needs flight-memory");
+	takes("flight-snap = 0\nflight-bytes = 0\n");
+	takes("records-fields = client\nformat = json\nrecords = /x\nflight-snap = 96\nflight-memory = 1M\n");
+	overridden[records] = true;
+	refuses("records = /x\nrecords-fields = client\n", "a.conf:2: ", "records-fields needs records");
+	overridden[records] = false;
+	refuses("\nmetrics = 0.0.0.0:9098\n", "a.conf:2: metrics = 0.0.0.0:9098: ",
+		"other hosts can reach this address: metrics-anywhere allows that");
+	refuses("metrics = \"[::]:9098\"\n", "a.conf:1: ", "metrics-anywhere allows that");
+	takes("metrics = 0.0.0.0:9098\nmetrics-anywhere = true\n");
+	takes("metrics = 127.1.2.3:9098\n");
+	takes("metrics = \"[::1]:9098\"\n");
+	takes("metrics = unix:/run/netobs/metrics\n");
+	refuses("metrics = localhost:9098\n", "a.conf:1: ", "expected unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT");
+	refuses("metrics = \"127.0.0.1:0\"\n", "a.conf:1: ", "expected unix:PATH");
+	refuses("metrics = \"unix:\"\n", "a.conf:1: ", "expected unix:PATH");
+}
+
 /* Overridden values are checked, too. */
 static void
 test_overridden(void **state)
@@ -412,6 +442,7 @@ main(void)
 	    cmocka_unit_test(test_comments),
 	    cmocka_unit_test(test_words),
 	    cmocka_unit_test(test_not_in_files),
+	    cmocka_unit_test(test_settings_that_need_others),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),
 	    cmocka_unit_test(test_reload_applies_the_marked_rows),
