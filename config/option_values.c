@@ -255,17 +255,9 @@ const struct option_kind value_none = {.set = value_set_none, .get = value_get_n
 static bool
 value_parse_bool(const char *text, bool *value, char *error, size_t size)
 {
-	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
-
-	*value = true;
-	if (text == NULL)
+	*value = text == NULL || strcmp(text, "true") == 0;
+	if (*value || strcmp(text, "false") == 0)
 		return true;
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		if (strcmp(text, words[i]) == 0) {
-			*value = i % 2 == 1;
-			return true;
-		}
-	}
 	snprintf(error, size, "expected true or false");
 	return false;
 }

@@ -78,7 +78,7 @@ test_settings(void **state)
 	takes("");
 	takes("# nothing but a comment\n");
 	takes("interface = {\"eth0\", lo}\ninterface += {veth1}\nview = host\nlocal = {10.0.0.0/8, \"2001:db8::/32\"}\n"
-	      "filter = \"tcp port 80\"\npromiscuous = true\nimmediate = off\nno-inner = yes\nno-seccomp = true\n"
+	      "filter = \"tcp port 80\"\npromiscuous = true\nimmediate = false\nno-inner = true\nno-seccomp = true\n"
 	      "snapshot-length = 96\nbuffer-size = 2048\nmax-flows = 5000\ntime-wait = 1.5\nuser = nobody\n");
 	assert_string_equal(config.interface_names[0], "eth0");
 	assert_string_equal(config.interface_names[1], "lo");
@@ -124,6 +124,10 @@ test_refusals(void **state)
 	refuses("max-flows = 1.5\n", "a.conf:1: ", "whole number");
 	refuses("tcp-idle = nan\n", "a.conf:1: ", "a time from");
 	refuses("promiscuous = perhaps\n", "a.conf:1: ", "true or false");
+	refuses("promiscuous = yes\n", "a.conf:1: ", "true or false");
+	refuses("no-inner = off\n", "a.conf:1: ", "true or false");
+	refuses("strict = TRUE\n", "a.conf:1: ", "true or false");
+	refuses("strict = 1\n", "a.conf:1: ", "true or false");
 	refuses("promiscuous = \"\"\n", "a.conf:1: ", "true or false");
 	refuses("view = sideways\n", "a.conf:1: ", "host, both or monitor");
 	refuses("local = {10.0.0.0/8,\n  10.0.0.0/33}\n", "a.conf:2: ", "address prefix");
@@ -330,8 +334,8 @@ test_print_round_trip(void **state)
 	    "interface = {'a\"b', 'c\\d', 'e${HOME}', \"f'g\", \"h i\", \"#j\", \"k\\nl\"}\n",
 	    "filter = 'tcp[tcpflags] & (tcp-syn|tcp-fin) != 0 and not net 10.0.0.0/8'\n",
 	    "filter = \"tcp or udp\"\nlocal = {10.0.0.0/8, ::1}\nprint = \"tcp-*,udp-send\"\nformat = json\n",
-	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = yes\nview = monitor\n",
-	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = on\nuser = nobody\n",
+	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = true\nview = monitor\n",
+	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = true\nuser = nobody\n",
 	};
 	struct config again;
 
