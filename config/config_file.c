@@ -393,8 +393,11 @@ config_check_values(const struct config_parser *parser)
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (parser->lines[i] == 0 || parser->overridden_rows[i] || row->kind->check == NULL ||
-		    row->kind->check(parser->config, row, error, sizeof error))
+		if (parser->lines[i] == 0 || parser->overridden_rows[i])
+			continue;
+		if (!options_check_needs(parser->config, row, "", error, sizeof error))
+			return config_fail(parser, parser->lines[i], "%s needs %s", row->name, error);
+		if (row->kind->check == NULL || row->kind->check(parser->config, row, error, sizeof error))
 			continue;
 		if (row->kind->list || (value = row->kind->get(parser->config, row, 0, buffer)) == NULL)
 			return config_fail(parser, parser->lines[i], "%s: %s", row->name, error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 /* Lines of the screen besides the rows: the summary, the titles, the keys. */
 #define TOP_OTHER_LINES 3
