@@ -163,10 +163,8 @@ daemon_open_records(struct daemon_state *state)
 {
 	if (state->config->closed_connections != 0) {
 		state->closed = record_ring_new(state->config->closed_connections);
-		if (state->closed == NULL) {
-			log_error("out of memory");
-			return false;
-		}
+		if (state->closed == NULL)
+			return log_out_of_memory();
 	}
 	if (!state->config->records)
 		return true;

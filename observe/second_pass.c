@@ -52,7 +52,7 @@ second_pass_open(const struct config *config, struct loop *loop)
 	struct second_pass *pass = calloc(1, sizeof *pass);
 
 	if (pass == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	second_pass_set_config(&pass->config, config);
