@@ -286,7 +286,7 @@ history_listen(struct history *history, struct observer *observer)
 	observer_set_listener(observer, &listener, history);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the process */
+/* ------------------------------------------------------------------------------------------------------- the child */
 
 /* The process that parses the packets: they are from the network, and may be made to exploit a parser. */
 
@@ -301,14 +301,12 @@ _Static_assert(sizeof(struct history_row) == 8 + 12 * 4, "a row has no padding")
 /* The last row: its `end` is an enum history_result. */
 #define HISTORY_END HISTORY_KINDS
 
-/* The child: its capture is standard input, its rows go to standard output. */
+/* The capture of the child is standard input, its rows go to standard output. */
 struct history_child {
 	struct history history;
 	struct history_row rows[HISTORY_BATCH];
 	size_t count;
 };
-
-/* ------------------------------------------------------------------------------------------------------- the child */
 
 /* A parent that has closed the pipe ends this process by a signal. */
 static void
