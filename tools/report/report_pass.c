@@ -2,8 +2,6 @@
 #include "tools/report/report_pass.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/loop.h"
@@ -17,6 +15,7 @@
 #include "probes/fire.h"
 #include "probes/netobs.h"
 #include "probes/site/semaphores.h"
+#include "usdt/site_disabled.h"
 
 struct report_passes {
 	struct config first, second; /* that of the user, as the passes need it */
@@ -167,13 +166,13 @@ report_passes_configure(struct report_passes *passes, const struct config *confi
 struct report_passes *
 report_passes_open(struct config *config)
 {
-	struct report_passes *passes = calloc(1, sizeof *passes);
+	struct report_passes *passes;
 
-#ifdef NETOBS_NO_PROBES
-	log_error("a report needs probes: this program was built with --disable-probes");
-	free(passes);
-	return NULL;
-#endif
+	if (!PROBES_BUILT) {
+		log_error("a report needs probes: this program was built with --disable-probes");
+		return NULL;
+	}
+	passes = calloc(1, sizeof *passes);
 	if (passes == NULL) {
 		log_out_of_memory();
 		return NULL;
