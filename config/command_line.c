@@ -82,7 +82,7 @@ options_join_filter(int argc, char **argv, struct config *config)
 		free(joined);
 	}
 	if (joined == NULL || config->filter == NULL)
-		log_error("out of memory");
+		log_out_of_memory();
 	return config->filter != NULL;
 }
 
@@ -308,7 +308,7 @@ options_parse(int argc, char **argv, struct config *config)
 	enum options_result result;
 
 	if (!config_set_defaults(config)) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return OPTIONS_INVALID;
 	}
 	config->argc = argc;

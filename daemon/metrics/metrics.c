@@ -321,7 +321,7 @@ metrics_open(const struct config *config, uid_t uid)
 		return NULL;
 	metrics = calloc(1, sizeof *metrics);
 	if (metrics == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		close(fd);
 		return NULL;
 	}
@@ -339,10 +339,8 @@ metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *
 	metrics->query = query;
 	metrics->timer = loop_watch_timer(loop, metrics_on_timer, metrics);
 	metrics->state_counters = calloc(query->workers->count, sizeof *metrics->state_counters);
-	if (metrics->state_counters == NULL || metrics->timer == NULL || !watch_arm_timer(metrics->timer, 0)) {
-		log_error("out of memory");
-		return false;
-	}
+	if (metrics->state_counters == NULL || metrics->timer == NULL || !watch_arm_timer(metrics->timer, 0))
+		return log_out_of_memory();
 	metrics->server =
 	    server_new(&metrics_server_ops, metrics, loop, metrics->fd, metrics->unix_socket ? &metrics->access : NULL);
 	metrics->fd = -1;

@@ -741,7 +741,7 @@ server_new(const struct server_ops *ops, void *context, struct loop *loop, int f
 	struct server *server = calloc(1, sizeof *server);
 
 	if (server == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		close(fd);
 		return NULL;
 	}

@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/output_file.h"
 #include "base/loop.h"
 #include "base/output.h"
+#include "base/output_file.h"
 #include "engine/engine.h"
 #include "probes/print/writer.h"
 #include "records/record_columns.h"
