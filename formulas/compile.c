@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Definitions: NAME = PROBE[, PROBE...] [where EXPRESSION] [, N times in DURATION [by FIELD, ...]] [counted]. */
+/* Definitions: NAME = PROBE[, PROBE...] [where EXPRESSION] [, N times|distinct FIELD in DURATION [by FIELD]] [counted]. */
 #include "formulas/formula.h"
 
 #include <stdio.h>
@@ -141,42 +141,94 @@ definition_parse_probes(struct compiler *c)
 
 /* -------------------------------------------------------------------------------------------------------- threshold */
 
+/* FIELD[, FIELD...]; `word` stands before them. */
 static bool
-definition_parse_by(struct compiler *c)
+definition_parse_fields(struct compiler *c, const char *word, struct field_list *list, unsigned uses[FIELD_LIST_MAX])
 {
-	struct formula *formula = c->formula;
 	const struct field_info *field;
-	size_t size = 0;
 
+	if (c->token.kind == TOKEN_OPEN)
+		return mistake_report(&c->source, c->token.span.at, "fields after %s have no parentheses", word);
 	do {
 		size_t at = c->token.span.at;
 
-		if (formula->by_count > 0 && !compiler_advance(c))
+		if (list->count > 0 && !compiler_advance(c))
 			return false;
-		if (formula->by_count == THRESHOLD_FIELDS_MAX)
-			return mistake_report(&c->source, at, "at most %u fields after by", THRESHOLD_FIELDS_MAX);
-		if (!expression_parse_field(c, &c->by[formula->by_count]))
+		if (list->count == FIELD_LIST_MAX)
+			return mistake_report(&c->source, at, "at most %u fields after %s", FIELD_LIST_MAX, word);
+		if (!expression_parse_field(c, &uses[list->count]))
 			return false;
-		field = c->uses[c->by[formula->by_count]].field;
+		field = c->uses[uses[list->count]].field;
 		if (field->kind == FIELD_POINTER)
-			return mistake_report(&c->source, at, "%s is an address in netobsd: by needs another field",
-					      field->name);
-		size += field->size;
-		if (size > THRESHOLD_VALUE_MAX)
-			return mistake_report(&c->source, at, "the fields after by have more than %u bytes",
-					      THRESHOLD_VALUE_MAX);
-		formula->by_count++;
+			return mistake_report(&c->source, at, "%s is an address in netobsd: %s needs another field",
+					      field->name, word);
+		list->size += field->size;
+		if (list->size > FIELD_VALUES_MAX)
+			return mistake_report(&c->source, at, "the fields after %s have more than %u bytes", word,
+					      FIELD_VALUES_MAX);
+		list->fields[list->count++] = field;
 	} while (c->token.kind == TOKEN_COMMA);
 	return true;
 }
 
 static bool
-definition_expect_name(struct compiler *c, const char *name)
+definition_expect_name(struct compiler *c, const char *name, const char *expected)
 {
-	return compiler_at_name(c, name) ? compiler_advance(c) : compiler_fail_expected(c, name);
+	return compiler_at_name(c, name) ? compiler_advance(c) : compiler_fail_expected(c, expected);
 }
 
-/* N times in DURATION [by FIELD, ...] */
+/* [by FIELD, ...] */
+static bool
+definition_parse_by(struct compiler *c)
+{
+	return !compiler_at_name(c, "by") ||
+	       (compiler_advance(c) && definition_parse_fields(c, "by", &c->formula->by, c->by));
+}
+
+/* A time, after "in" and the like. */
+static bool
+definition_parse_duration(struct compiler *c, uint64_t *duration)
+{
+	if (c->token.kind != TOKEN_NUMBER || c->token.dimension != DIMENSION_TIME)
+		return compiler_fail_expected(c, "a duration, as 10s or 500ms");
+	if (c->token.number == 0)
+		return mistake_report(&c->source, c->token.span.at, "a duration is at least 1ns");
+	*duration = c->token.number;
+	return compiler_advance(c);
+}
+
+/* times in | distinct FIELD, ... in */
+static bool
+definition_parse_counting(struct compiler *c)
+{
+	struct formula *formula = c->formula;
+
+	if (compiler_at_name(c, "times"))
+		return compiler_advance(c) && definition_expect_name(c, "in", "in");
+	if (!definition_expect_name(c, "distinct", "times, or distinct and a field"))
+		return false;
+	if (compiler_at_name(c, "in"))
+		return compiler_fail_expected(c, "a field");
+	return definition_parse_fields(c, "distinct", &formula->distinct, c->distinct) &&
+	       definition_expect_name(c, "in", "a comma, or in and a duration");
+}
+
+/* A field that has one value among the firings that are counted together. */
+static bool
+definition_check_distinct(struct compiler *c, size_t at)
+{
+	const struct formula *formula = c->formula;
+
+	for (unsigned i = 0; i < formula->distinct.count; i++)
+		for (unsigned j = 0; j < formula->by.count; j++)
+			if (c->distinct[i] == c->by[j])
+				return mistake_report(&c->source, at,
+						      "%s is after distinct and after by: it has one value there",
+						      formula->by.fields[j]->name);
+	return true;
+}
+
+/* N times in DURATION [by FIELD, ...], N distinct FIELD, ... in DURATION [by FIELD, ...] */
 static bool
 definition_parse_threshold(struct compiler *c)
 {
@@ -191,16 +243,10 @@ definition_parse_threshold(struct compiler *c)
 	if (number.number < 1 || number.number > THRESHOLD_TIMES_MAX)
 		return mistake_report(&c->source, number.span.at, "a threshold is 1 to %u times", THRESHOLD_TIMES_MAX);
 	formula->times = (unsigned)number.number;
-	if (!compiler_advance(c) || !definition_expect_name(c, "times") || !definition_expect_name(c, "in"))
+	if (!compiler_advance(c) || !definition_parse_counting(c) ||
+	    !definition_parse_duration(c, &formula->duration_ns))
 		return false;
-	if (c->token.kind != TOKEN_NUMBER || c->token.dimension != DIMENSION_TIME)
-		return compiler_fail_expected(c, "a duration, as 10s or 500ms");
-	if (c->token.number == 0)
-		return mistake_report(&c->source, c->token.span.at, "a duration is at least 1ns");
-	formula->duration_ns = c->token.number;
-	if (!compiler_advance(c))
-		return false;
-	return !compiler_at_name(c, "by") || (compiler_advance(c) && definition_parse_by(c));
+	return definition_parse_by(c) && definition_check_distinct(c, number.span.at);
 }
 
 /* --------------------------------------------------------------------------------------------------- the rest of it */
@@ -233,7 +279,7 @@ static const char *
 definition_possible_rest(const struct compiler *c, bool has_expression)
 {
 	if (c->formula->times > 0)
-		return c->formula->by_count > 0 ? "a comma, counted or the end" : "by, counted or the end";
+		return c->formula->by.count > 0 ? "a comma, counted or the end" : "by, counted or the end";
 	return has_expression ? "an operator or the end" : "a comma, where or the end";
 }
 

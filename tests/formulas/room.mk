@@ -23,7 +23,7 @@ tests_formulas_test_formula_set_SOURCES = %D%/test_formula_set.c $(firing_sample
 tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)
 tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)
 
-# Twenty formulas, each on captures with a known answer.
+# The formulas of formulas.conf, each on captures with a known answer.
 check_tests += \
 	%D%/conf.sh
 
