@@ -129,14 +129,23 @@ struct field_list {
 	const struct field_info *fields[FIELD_LIST_MAX];
 };
 
+/* What a formula waits for after a firing for which its expression is true. */
+enum formula_wait_kind {
+	WAIT_NONE,
+	WAIT_HELD,   /* "for DURATION": no firing with the same values for which it is false */
+	WAIT_ABSENT, /* "no PROBE within DURATION": no firing of `until` with the same values */
+};
+
 struct formula {
 	char name[FORMULA_NAME_MAX + 1];
 	char text[FORMULA_TEXT_MAX + 1];
 	bool probes[PROBE_COUNT];
 	bool is_counted;
 	unsigned times; /* of the threshold, 0 without one */
-	uint64_t duration_ns;
-	struct field_list by, distinct; /* of the threshold */
+	uint64_t duration_ns; /* of the threshold or wait */
+	struct field_list by, distinct; /* of the threshold or wait */
+	enum formula_wait_kind wait;
+	struct formula *until; /* WAIT_ABSENT: probes, expression and `by` of what is absent */
 	const struct field_info **reads; /* in the order of the definition; NULL: an argument as a whole */
 	unsigned read_count;
 	const struct program *programs[PROBE_COUNT];

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Definitions: NAME = PROBE[, PROBE...] [where EXPRESSION] [, N times|distinct FIELD in DURATION [by FIELD]] [counted]. */
+/*
+ * Definitions: NAME = PROBE[, PROBE...] [where EXPRESSION] [CONDITION] [counted], with one of the conditions
+ *	, N times in DURATION [by FIELD, ...]
+ *	, N distinct FIELD, ... in DURATION [by FIELD, ...]
+ *	for DURATION by FIELD, ...
+ *	, no PROBE[, PROBE...] [where EXPRESSION] within DURATION by FIELD, ...
+ */
 #include "formulas/formula.h"
 
 #include <stdio.h>
@@ -24,6 +30,7 @@ formula_free(struct formula *formula)
 		formula->blocks = block->next;
 		free(block);
 	}
+	formula_free(formula->until);
 	pcap_test_free(formula->pcap_tests);
 	free(formula);
 }
@@ -113,7 +120,17 @@ definition_select_probes(struct compiler *c, struct span span)
 			      nearest_hint(&nearest, "", hint));
 }
 
-/* PROBE[, PROBE...], up to "where", "counted", a comma before a number or the end. */
+/* Whether a threshold begins here, or what is absent, or a mistaken "for". */
+static bool
+definition_at_condition(const struct compiler *c, struct span span)
+{
+	const char *text = c->source.text + span.at;
+
+	return (span.length > 0 && *text >= '0' && *text <= '9') || (span.length == 2 && strncmp(text, "no", 2) == 0) ||
+	       (span.length == 3 && strncmp(text, "for", 3) == 0);
+}
+
+/* PROBE[, PROBE...], up to "where", "counted", "for", a comma before a number or "no", or the end. */
 static bool
 definition_parse_probes(struct compiler *c)
 {
@@ -123,8 +140,8 @@ definition_parse_probes(struct compiler *c)
 		size_t before = c->lexer.at;
 		struct span span = lexer_next_probe(&c->lexer);
 
-		if (!first && span.length > 0 && c->source.text[span.at] >= '0' && c->source.text[span.at] <= '9') {
-			c->lexer.at = before - 1; /* the comma: a threshold follows */
+		if (!first && definition_at_condition(c, span)) {
+			c->lexer.at = before - 1; /* the comma */
 			return compiler_advance(c);
 		}
 		if (span.length == 0)
@@ -249,13 +266,98 @@ definition_parse_threshold(struct compiler *c)
 	return definition_parse_by(c) && definition_check_distinct(c, number.span.at);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ waits */
+
+/* by FIELD, ...: of firings with different values each waits for itself. */
+static bool
+definition_parse_required_by(struct compiler *c)
+{
+	return compiler_at_name(c, "by") ? definition_parse_by(c) :
+					   compiler_fail_expected(c, "by and a field, as by cs_cid");
+}
+
+/* for DURATION by FIELD, ... */
+static bool
+definition_parse_held(struct compiler *c)
+{
+	c->formula->wait = WAIT_HELD;
+	return compiler_advance(c) && definition_parse_duration(c, &c->formula->duration_ns) &&
+	       definition_parse_required_by(c);
+}
+
+/* Reads "by FIELD, ..." for what is absent, too: its probes may have the fields elsewhere. */
+static bool
+definition_parse_both_by(struct compiler *c, struct compiler *until)
+{
+	size_t at = c->token.span.at;
+
+	until->lexer.at = c->lexer.at;
+	until->token = c->token;
+	until->previous_end = c->previous_end;
+	if (!definition_parse_required_by(c) || !definition_parse_by(until))
+		return false;
+	for (unsigned i = 0; i < c->formula->by.count; i++) {
+		const struct field_info *field = c->formula->by.fields[i], *other = until->formula->by.fields[i];
+
+		if (field->kind != other->kind || field->size != other->size)
+			return mistake_report(&c->source, at, "the probes have %s with different types", field->name);
+	}
+	return true;
+}
+
+/* PROBE[, PROBE...] [where EXPRESSION] within DURATION by FIELD, ... */
+static bool
+definition_parse_until(struct compiler *c, struct compiler *until)
+{
+	struct node *expression = NULL;
+
+	if (!definition_parse_probes(until))
+		return false;
+	if (compiler_at_name(until, "where")) {
+		expression = compiler_advance(until) ? expression_parse(until) : NULL;
+		if (expression == NULL || !expression_check(until, expression))
+			return false;
+	}
+	if (!definition_expect_name(until, "within", "within and a duration") ||
+	    !definition_parse_duration(until, &c->formula->duration_ns))
+		return false;
+	c->lexer.at = until->lexer.at;
+	c->token = until->token;
+	c->previous_end = until->previous_end;
+	return definition_parse_both_by(c, until) &&
+	       (code_generate(until, expression) || mistake_report(&until->source, 0, "out of memory"));
+}
+
+/* no PROBE[, PROBE...] [where EXPRESSION] within DURATION by FIELD, ...; "no" is the present token */
+static bool
+definition_parse_absent(struct compiler *c)
+{
+	struct compiler *until = calloc(1, sizeof *until);
+	bool good;
+
+	c->formula->wait = WAIT_ABSENT;
+	c->formula->until = calloc(1, sizeof *c->formula->until);
+	if (until == NULL || c->formula->until == NULL) {
+		free(until);
+		return mistake_report(&c->source, 0, "out of memory");
+	}
+	until->source = c->source;
+	until->lexer = c->lexer;
+	until->lexer.source = &until->source;
+	until->formula = c->formula->until;
+	until->row = c->row;
+	good = definition_parse_until(c, until);
+	free(until);
+	return good;
+}
+
 /* --------------------------------------------------------------------------------------------------- the rest of it */
 
 bool
 formula_is_per_packet(const struct formula *formula)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (formula->probes[i] && manifest_per_packet[i])
+		if (formula_reads_probe(formula, (enum probe_id)i) && manifest_per_packet[i])
 			return true;
 	return false;
 }
@@ -278,7 +380,7 @@ definition_parse_counted(struct compiler *c)
 static const char *
 definition_possible_rest(const struct compiler *c, bool has_expression)
 {
-	if (c->formula->times > 0)
+	if (c->formula->times > 0 || c->formula->wait != WAIT_NONE)
 		return c->formula->by.count > 0 ? "a comma, counted or the end" : "by, counted or the end";
 	return has_expression ? "an operator or the end" : "a comma, where or the end";
 }
@@ -287,14 +389,15 @@ definition_possible_rest(const struct compiler *c, bool has_expression)
 static bool
 definition_fail_rest(struct compiler *c, bool has_expression)
 {
-	static const char *const words[] = {"where", "counted", "uncounted", "in", "by"};
+	static const char *const words[] = {"where", "counted", "uncounted", "in", "by", "for"};
 	static const char counted[] = "counted";
 	const char *before = c->source.text + c->previous_end - (sizeof counted - 1);
 	char hint[NEAREST_HINT_MAX], expected[NEAREST_HINT_MAX + 40];
 	struct nearest nearest;
 
-	if (c->formula->times > 0 && compiler_at_name(c, "where"))
-		return mistake_report(&c->source, c->token.span.at, "where comes before the threshold");
+	if ((c->formula->times > 0 || c->formula->wait != WAIT_NONE) && compiler_at_name(c, "where"))
+		return mistake_report(&c->source, c->token.span.at, "where comes before %s",
+				      c->formula->times > 0 ? "the threshold" : "the duration");
 	if (c->token.kind == TOKEN_DIVIDE)
 		return mistake_report(&c->source, c->token.span.at,
 				      "a predicate of D comes after where, without its slashes");
@@ -309,6 +412,21 @@ definition_fail_rest(struct compiler *c, bool has_expression)
 	return compiler_fail_expected(c, expected);
 }
 
+/* [for DURATION by FIELD, ...], or after a comma what is absent, or a threshold */
+static bool
+definition_parse_condition(struct compiler *c)
+{
+	if (compiler_at_name(c, "for"))
+		return definition_parse_held(c);
+	if (c->token.kind != TOKEN_COMMA)
+		return true;
+	if (!compiler_advance(c))
+		return false;
+	if (compiler_at_name(c, "for"))
+		return mistake_report(&c->source, c->token.span.at, "for comes after the expression without a comma");
+	return compiler_at_name(c, "no") ? definition_parse_absent(c) : definition_parse_threshold(c);
+}
+
 static bool
 definition_parse(struct compiler *c, struct node **expression)
 {
@@ -319,7 +437,7 @@ definition_parse(struct compiler *c, struct node **expression)
 		if (*expression == NULL || !expression_check(c, *expression))
 			return false;
 	}
-	if (c->token.kind == TOKEN_COMMA && (!compiler_advance(c) || !definition_parse_threshold(c)))
+	if (!definition_parse_condition(c))
 		return false;
 	if (!definition_parse_counted(c))
 		return false;
@@ -406,6 +524,12 @@ formula_has_probe(const struct formula *formula, enum probe_id probe)
 }
 
 bool
+formula_reads_probe(const struct formula *formula, enum probe_id probe)
+{
+	return formula->probes[probe] || (formula->until != NULL && formula->until->probes[probe]);
+}
+
+bool
 formula_is_counted(const struct formula *formula)
 {
 	return formula->is_counted;
@@ -415,4 +539,10 @@ bool
 formula_has_threshold(const struct formula *formula)
 {
 	return formula->times > 0;
+}
+
+bool
+formula_has_wait(const struct formula *formula)
+{
+	return formula->wait != WAIT_NONE;
 }

@@ -201,6 +201,25 @@ describe_put_item(char item[ITEM_MAX], struct firing *firing, const struct field
 
 /* ------------------------------------------------------------------------------------------------------------ match */
 
+/* ", held for 200ms", ", no dns-response within 5s" */
+static void
+describe_put_wait(char text[THRESHOLD_TEXT_MAX], const struct formula *formula)
+{
+	char time[UNITS_TEXT_MAX], probes[THRESHOLD_TEXT_MAX / 2] = "";
+	size_t used = 0;
+
+	units_format_time(formula->duration_ns, time);
+	if (formula->wait == WAIT_HELD) {
+		snprintf(text, THRESHOLD_TEXT_MAX, ", held for %s", time);
+		return;
+	}
+	for (unsigned i = 0; i < PROBE_COUNT && used < sizeof probes; i++)
+		if (formula->until->probes[i])
+			used += (size_t)snprintf(probes + used, sizeof probes - used, "%s%s", used > 0 ? ", " : "",
+						 manifest_probes[i].name);
+	snprintf(text, THRESHOLD_TEXT_MAX, ", no %s%s within %s", probes, used < sizeof probes ? "" : "...", time);
+}
+
 /* ", the 5th in 10s", ", the 20th distinct tcp_dport in 10s" */
 static void
 describe_put_threshold(char text[THRESHOLD_TEXT_MAX], const struct formula *formula)
@@ -211,6 +230,8 @@ describe_put_threshold(char text[THRESHOLD_TEXT_MAX], const struct formula *form
 	size_t used;
 
 	text[0] = '\0';
+	if (formula->wait != WAIT_NONE)
+		describe_put_wait(text, formula);
 	if (formula->times == 0)
 		return;
 	used = (size_t)snprintf(text, THRESHOLD_TEXT_MAX, ", the %u%s", formula->times,

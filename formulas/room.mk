@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# definitions to code, evaluation, thresholds
+# definitions to code, evaluation, thresholds, waits
 
 libformulas_a_SOURCES += \
 	%D%/check.c \
@@ -24,5 +24,7 @@ libformulas_a_SOURCES += \
 	%D%/threshold.h \
 	%D%/value_table.c \
 	%D%/value_table.h \
+	%D%/wait.c \
+	%D%/wait.h \
 	%D%/words.c \
 	%D%/words.h

@@ -3,8 +3,8 @@
  * A bounded set of values of fields, by hash, whose entries are in lists.
  *
  * Entries have numbers below the capacity, so that a user can keep more about each of them in arrays.  An entry is in
- * one of the lists, which keep the order in which their entries were added or moved.  The seed of the hash is random, so
- * that traffic cannot be made to fill one bucket.
+ * one of the lists, which keep the order in which their entries were added or moved.  The seed of the hash is random:
+ * traffic cannot be made to fill one bucket.
  */
 #ifndef NETOBS_FORMULAS_VALUE_TABLE_H
 #define NETOBS_FORMULAS_VALUE_TABLE_H
