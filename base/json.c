@@ -111,7 +111,9 @@ put_json_byte(char *at, uint8_t byte)
 	}
 }
 
-char *
+/* Writes the character of UTF-8, or the invalid byte, at the start of a text of `size` bytes, escaped except if it is
+ * shown.  `*length` is its number of bytes. */
+static char *
 put_json_character(char *at, const uint8_t *s, size_t size, size_t *length)
 {
 	size_t n = *s >= 0x80 ? utf8_length(s, size) : 0;
@@ -152,7 +154,7 @@ json_piece(const char *text, size_t size)
 	size_t length = strnlen(text, size < PIECE_MAX ? size : PIECE_MAX), first = length;
 
 	/* A character has at most three bytes after its first. */
-	while (length == PIECE_MAX && first + 4 > length && ((unsigned char)text[first] & 0xc0) == 0x80)
+	while (length == PIECE_MAX && length < size && first + 4 > length && ((unsigned char)text[first] & 0xc0) == 0x80)
 		first--;
 	return first + 4 > length ? first : length;
 }
@@ -323,4 +325,46 @@ struct json
 text_json(struct text_buffer *text)
 {
 	return (struct json){.write = text_write_json, .to = text};
+}
+
+/* Writes a text of another program, of which all printable characters and those of `blanks` remain. */
+static char *
+put_foreign(char *at, const uint8_t *s, size_t size, const char *blanks, bool json)
+{
+	for (size_t i = 0, n; i < size; i += n) {
+		n = format_copy_printable(at, s + i, size - i, 0x7f, 0x7f);
+		at += n;
+		if (n > 0)
+			continue;
+		n = 1;
+		if ((s[i] >= ' ' && s[i] <= '~') || (s[i] != '\0' && strchr(blanks, s[i]) != NULL)) {
+			*at++ = (char)s[i];
+		} else if (!json) {
+			at = PUT(at, "\\x");
+			at = put_hex_bytes(at, s + i, 1);
+		} else {
+			at = put_json_character(at, s + i, size - i, &n);
+		}
+	}
+	return at;
+}
+
+char *
+put_foreign_text(char *at, const char *text, size_t size)
+{
+	return put_foreign(at, (const uint8_t *)text, size, "", false);
+}
+
+char *
+put_foreign_lines(char *at, const char *lines, size_t size)
+{
+	while (size > 0) {
+		const char *end = memchr(lines, '\n', size);
+		size_t length = end != NULL ? (size_t)(end - lines) + 1 : size;
+
+		at = put_foreign(at, (const uint8_t *)lines, length, "\n\t", *lines == '{');
+		lines += length;
+		size -= length;
+	}
+	return at;
 }

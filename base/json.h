@@ -21,10 +21,6 @@
  * as far beyond the ends as put_plain_text(). */
 char *put_json_text(char *at, const char *text, size_t size);
 
-/* Writes the character of UTF-8, or the invalid byte, at the start of a text of `size` bytes, escaped except if it is
- * shown.  `*length` is its number of bytes. */
-char *put_json_character(char *at, const uint8_t *s, size_t size, size_t *length);
-
 /* Writes a text of at most `size` bytes up to its NUL, in quotes. */
 static inline char *
 put_json_string(char *at, const char *text, size_t size)
@@ -99,5 +95,19 @@ void json_add_literal(struct json *json, const char *name, const char *literal);
 
 /* Appends to a text: each part of a member as a whole, or not. */
 struct json text_json(struct text_buffer *text);
+
+/* --- texts of others, which may be lines of JSON --- */
+
+/* Writes a text that contains words of others, such as names of files, as part of a line: printable ASCII remains, and
+ * everything else becomes \xNN.  An escape that is in it already remains as it is. */
+char *put_foreign_text(char *at, const char *text, size_t size);
+
+/*
+ * Writes complete lines of another program, perhaps not netobsd, so that no terminal executes any of it: printable
+ * ASCII, line breaks and tabs remain.  In a line that begins with '{' everything else becomes what put_json_text()
+ * makes of it; in other lines it becomes \xNN.  Lines of netobsd remain as they are.  At most JSON_BYTE_MAX
+ * bytes are written for each byte.
+ */
+char *put_foreign_lines(char *at, const char *lines, size_t size);
 
 #endif

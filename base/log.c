@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/output.h"
-#include "base/text.h"
 
 #define LINE_MAX_BYTES LOG_TEXT_MAX
 

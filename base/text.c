@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
-
 #define TEN(d) #d "0" #d "1" #d "2" #d "3" #d "4" #d "5" #d "6" #d "7" #d "8" #d "9"
 
 const char format_digit_pairs[201] = TEN(0) TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9);
@@ -28,48 +26,6 @@ put_plain_text(char *at, const char *text, size_t size)
 			at = PUT(at, "\\x");
 			at = put_hex_bytes(at, s + i, 1);
 		}
-	}
-	return at;
-}
-
-/* Writes a text of another program, of which all printable characters and those of `blanks` remain. */
-static char *
-put_foreign(char *at, const uint8_t *s, size_t size, const char *blanks, bool json)
-{
-	for (size_t i = 0, n; i < size; i += n) {
-		n = format_copy_printable(at, s + i, size - i, 0x7f, 0x7f);
-		at += n;
-		if (n > 0)
-			continue;
-		n = 1;
-		if ((s[i] >= ' ' && s[i] <= '~') || (s[i] != '\0' && strchr(blanks, s[i]) != NULL)) {
-			*at++ = (char)s[i];
-		} else if (!json) {
-			at = PUT(at, "\\x");
-			at = put_hex_bytes(at, s + i, 1);
-		} else {
-			at = put_json_character(at, s + i, size - i, &n);
-		}
-	}
-	return at;
-}
-
-char *
-put_foreign_text(char *at, const char *text, size_t size)
-{
-	return put_foreign(at, (const uint8_t *)text, size, "", false);
-}
-
-char *
-put_foreign_lines(char *at, const char *lines, size_t size)
-{
-	while (size > 0) {
-		const char *end = memchr(lines, '\n', size);
-		size_t length = end != NULL ? (size_t)(end - lines) + 1 : size;
-
-		at = put_foreign(at, (const uint8_t *)lines, length, "\n\t", *lines == '{');
-		lines += length;
-		size -= length;
 	}
 	return at;
 }
@@ -188,6 +144,8 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 	va_list arguments;
 	int length;
 
+	if (text->truncated)
+		return;
 	va_start(arguments, format);
 	length = vsnprintf(text->bytes + text->used, text_space_left(text), format, arguments);
 	va_end(arguments);
@@ -201,6 +159,8 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 void
 text_add_bytes(struct text_buffer *text, const char *bytes, size_t length)
 {
+	if (text->truncated)
+		return;
 	if (length >= text_space_left(text)) {
 		text->truncated = true;
 		return;

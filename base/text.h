@@ -26,18 +26,6 @@ extern const char format_nibbles[16];	   /* lower case */
  * the returned end are overwritten, never beyond `at + size`. */
 char *put_plain_text(char *at, const char *text, size_t size);
 
-/* Writes a text that contains words of others, such as names of files, as part of a line: printable ASCII remains, and
- * everything else becomes \xNN.  An escape that is in it already remains as it is. */
-char *put_foreign_text(char *at, const char *text, size_t size);
-
-/*
- * Writes complete lines of another program, perhaps not netobsd, so that no terminal executes any of it: printable
- * ASCII, line breaks and tabs remain.  In a line that begins with '{' everything else becomes what put_json_text()
- * makes of it; in other lines it becomes \xNN.  Lines of netobsd remain as they are.  At most JSON_BYTE_MAX
- * bytes are written for each byte.
- */
-char *put_foreign_lines(char *at, const char *lines, size_t size);
-
 /* Writes a text of `size` bytes that put_plain_text() has written as one word of a table: each blank becomes \x20, and
  * "-", which stands for what is not known, \x2d. */
 char *put_word(char *at, const char *text, size_t size);
@@ -83,8 +71,15 @@ format_copy_printable(char *at, const uint8_t *s, size_t size, char one, char ot
 	return i;
 }
 
-/* A constant string. */
-#define PUT(at, literal) (memcpy((at), (literal), sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+static inline char *
+put_characters(char *at, const char *bytes, size_t size)
+{
+	memcpy(at, bytes, size);
+	return at + size;
+}
+
+/* A constant string, whose length the compiler knows. */
+#define PUT(at, literal) put_characters((at), "" literal, sizeof(literal) - 1)
 
 static inline unsigned
 format_count_digits(uint32_t value)
@@ -178,10 +173,7 @@ put_hex64(char *at, uint64_t value)
 static inline char *
 put_string(char *at, const char *string)
 {
-	size_t n = strlen(string);
-
-	memcpy(at, string, n);
-	return at + n;
+	return put_characters(at, string, strlen(string));
 }
 
 /* --- Time stamps as text, always UTC. --- */
@@ -207,7 +199,7 @@ struct text_buffer {
 	char *bytes; /* buffer of `size` bytes, owned by the caller */
 	size_t size;
 	size_t used;
-	bool truncated; /* some text did not fit */
+	bool truncated; /* some text did not fit: none is appended any more */
 };
 
 /* Appends the whole text, or nothing if it does not fit. */

@@ -123,6 +123,8 @@ units_plain_name(const struct quantity *quantity)
 	return quantity->plain == UNITS_MINUTE ? ": minutes, or" : "";
 }
 
+const struct quantity quantity_last = {DIMENSION_TIME, 0, 1, 100 * UNITS_YEAR, false};
+
 bool
 units_parse(const struct quantity *quantity, const char *text, uint64_t *value, char error[UNITS_ERROR_MAX])
 {

@@ -56,6 +56,9 @@ struct quantity {
 	bool or_zero;	   /* 0 is accepted below the minimum, without unit, too */
 };
 
+/* The time before now up to which a list or a capture goes back. */
+extern const struct quantity quantity_last;
+
 /* Parses a time or size.  False with a message, "expected a time from 1ms to 1h ...", if `text` is neither. */
 bool units_parse(const struct quantity *quantity, const char *text, uint64_t *value, char error[UNITS_ERROR_MAX]);
 

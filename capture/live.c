@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Live capture: reading interfaces in an event loop. */
-#include <errno.h>
+/*
+ * Live capture: reading interfaces in an event loop.
+ *
+ * Interfaces may be absent at the start, go down, be removed and return.  Kernel events announce changes (rtnl.h);
+ * without them a timer with exponential backoff polls.  Each change of state is logged once.
+ */
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +14,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "capture/batch.h"
-#include "capture/link_filters.h"
-#include "capture/live_internal.h"
-#include "capture/live_pcap.h"
-#include "dissect/cursor.h"
+#include "capture/live_interface.h"
 #include "engine/engine.h"
 #include "flow/flow.h"
 #include "probes/site/semaphores.h"
-
-/* Frames read from one interface before the next one is read. */
-#define FRAMES_PER_DISPATCH 4096
-
-/* Bytes of the kernel's buffer that the smallest frame takes, with its header and the space in front of it. */
-#define FRAME_BYTES_LEAST 112u
 
 /* Largest expected delay of a frame.  The packet clock stays this far behind the wall clock, so that late frames do not
  * make it go back. */
@@ -46,31 +41,13 @@
  * only while more connections are open than ever before. */
 #define FLOWS_POPULATED 65536u
 
+#define RETRY_DELAY_FIRST (1 * NANOSECONDS)
+#define RETRY_DELAY_MAX	  (64 * NANOSECONDS)
+
+/* Delay of the up and down messages: an interface that is removed goes down first, and only the removal is logged. */
+#define STATE_LOG_DELAY_NS (250 * 1000000u)
+
 /* --------------------------------------------------------------------------------------------------------- counters */
-
-/* libpcap's counters are 32 bits wide and wrap; differences are correct. */
-void
-live_interface_update_stats(struct live_interface *interface)
-{
-	struct input_counters *counters = &interface->live->counters;
-	uint32_t received, dropped, interface_dropped;
-	struct pcap_stat now;
-
-	if (interface->pcap == NULL || pcap_stats(interface->pcap, &now) < 0)
-		return;
-	received = now.ps_recv - interface->last_pcap_stat.ps_recv;
-	dropped = now.ps_drop - interface->last_pcap_stat.ps_drop;
-	interface_dropped = now.ps_ifdrop - interface->last_pcap_stat.ps_ifdrop;
-	counters->received += received;
-	counters->dropped += dropped;
-	counters->interface_dropped += interface_dropped;
-	interface->stats.received += received;
-	interface->stats.dropped += dropped;
-	interface->stats.interface_dropped += interface_dropped;
-	if (dropped != 0)
-		engine_ring_drop(interface->identity.ifindex, dropped, received);
-	interface->last_pcap_stat = now;
-}
 
 static const struct input_counters *
 live_counters(struct input *input)
@@ -82,75 +59,67 @@ live_counters(struct input *input)
 	return &live->counters;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- reading */
+/* ----------------------------------------------------------------------------------------------- interfaces that go */
 
-void
-live_interface_close(struct live_interface *interface)
+static void live_interface_retry(void *context);
+
+/* Properties of the interface that was opened last; NULL if it was removed, or for "any". */
+static const struct interface_info *
+live_interface_find_info(const struct live_interface *interface)
 {
-	watch_free(interface->read_watch);
-	watch_free(interface->poll_timer);
-	interface->read_watch = interface->poll_timer = NULL;
-	if (interface->pcap != NULL && interface->live->partition.fanout != NULL)
-		fanout_leave(interface->live->partition.fanout, (size_t)(interface - interface->live->interfaces),
-			     interface->fanout_group);
-	live_ring_unmap(interface);
-	if (interface->pcap != NULL)
-		pcap_close(interface->pcap);
-	interface->pcap = NULL;
+	return interfaces_find_info(interface->live->host_interfaces, interface->identity.ifindex);
 }
 
-/* A frame of "any" has the index of its interface in the link header (LINKTYPE_LINUX_SLL2). */
-const struct interface *
-live_frame_interface(const struct live_interface *interface, const uint8_t *data, uint32_t caplen)
-{
-	struct cursor cursor = cursor_init(data, caplen, caplen);
-	const struct interface *real;
-	struct slice sll2;
-
-	if (!interface->has_ifindex || !cursor_take(&cursor, 8, &sll2))
-		return &interface->identity;
-	real = interfaces_find(interface->live->host_interfaces, slice_u32(sll2, 4));
-	return real != NULL ? real : &interface->identity;
-}
-
-/* libpcap's callback. */
 static void
-live_handle_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+live_interface_schedule_retry(struct live_interface *interface)
 {
-	const struct live_interface *interface = (const struct live_interface *)user;
-	struct batch *batch = interface->live->batch;
-
-	*batch_next_frame(batch) =
-	    capture_make_frame(live_frame_interface(interface, data, header->caplen), interface->dlt, header, data);
-	batch_commit_frame(batch);
+	interface->retry_delay = RETRY_DELAY_FIRST;
+	if (interface->retry_timer == NULL)
+		interface->retry_timer = loop_watch_timer(interface->live->loop, live_interface_retry, interface);
+	if (interface->retry_timer == NULL || !watch_arm_timer(interface->retry_timer, interface->retry_delay))
+		log_warning("out of memory: interface %s will not be observed again", interface->config_name);
 }
 
-/* Like live_handle_frame() while frames from before the fanout group was complete may arrive: every worker receives
- * those.  They are ignored and not counted. */
 static void
-live_handle_fanout_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+live_interface_set_removed(struct live_interface *interface, const char *error)
 {
-	struct live_interface *interface = (struct live_interface *)user;
-	/* Nanoseconds: live_pcap.c sets the precision. */
-	uint64_t ts = (uint64_t)header->ts.tv_sec * NANOSECONDS + (uint64_t)header->ts.tv_usec;
+	log_debug(DEBUG_LIVE, "worker %u: interface %s was removed: %s", interface->live->partition.number,
+		  interface->identity.name, error);
+	interface->stats.times_removed++;
+	interface->removed = true;
+	interface->logged_down = false;
+	if (live_logs_interfaces(interface->live))
+		log_warning("interface %s was removed: %s; %s until it returns", interface->identity.name, error,
+			    interface->live->count > 1 ? "continuing with the others" : "waiting");
+	live_interface_close(interface); /* after the message, because `error` may belong to the handle */
+	live_interface_schedule_retry(interface);
+}
 
-	if (ts >= interface->fanout_since) {
-		live_handle_frame(user, header, data);
+static void
+live_interface_await(struct live_interface *interface)
+{
+	snprintf(interface->identity.name, sizeof interface->identity.name, "%s", interface->config_name);
+	interface->dlt = -1;
+	interface->removed = true;
+	live_interface_schedule_retry(interface);
+}
+
+static void
+live_interface_fail(struct live_interface *interface, const char *error)
+{
+	live_interface_update_stats(interface);
+	if (live_interface_find_info(interface) == NULL) {
+		live_interface_set_removed(interface, error);
 		return;
 	}
-	interface->live->counters.received--;
-	interface->stats.received--;
+	/* libpcap identifies an interface by name: one that was renamed and went down looks removed to it. */
+	log_debug(DEBUG_LIVE, "interface %s cannot be read: %s; it still exists and is opened again",
+		  interface->identity.name, error);
+	live_interface_close(interface);
+	live_interface_schedule_retry(interface);
 }
 
-static int
-live_interface_dispatch(struct live_interface *interface)
-{
-	if (interface->ring != NULL)
-		return live_ring_dispatch(interface, FRAMES_PER_DISPATCH);
-	return pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH,
-			     interface->fanout_since != 0 ? live_handle_fanout_frame : live_handle_frame,
-			     (u_char *)interface);
-}
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 /* Sets the timer by which the interface is read without an event; libpcap's interval changes when the interface goes
  * down or up. */
@@ -217,6 +186,209 @@ live_interface_read(void *context)
 		live_interface_arm_poll(interface, interface->has_backlog);
 }
 
+static bool
+live_interface_watch(struct live_interface *interface)
+{
+	struct loop *loop = interface->live->loop;
+
+	interface->read_watch =
+	    loop_watch_readable(loop, pcap_get_selectable_fd(interface->pcap), live_interface_read, interface);
+	interface->poll_timer = loop_watch_timer(loop, live_interface_read, interface);
+	if (interface->read_watch == NULL || interface->poll_timer == NULL) {
+		log_error("cannot watch interface %s: out of memory", interface->identity.name);
+		return false;
+	}
+	live_interface_arm_poll(interface, false);
+	if (interface->live->suspended)
+		live_pcap_suspend(interface->pcap, interface->identity.name, interface->live->partition.fanout != NULL);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- interfaces that return */
+
+/* The permission to open it was dropped for good: waiting does not help.  Any other failure may pass: the interface may
+ * be removed or renamed while it is opened. */
+static void
+live_interface_refuse(struct live_interface *interface, unsigned index)
+{
+	struct live *live = interface->live;
+
+	interface->refused = true;
+	interface->refused_ifindex = index;
+	if (live_logs_interfaces(live))
+		log_warning("interface %s has returned, but netobsd has dropped the capability needed to open it "
+			    "(CAP_NET_RAW): restart netobsd to observe it",
+			    interface->config_name);
+	for (size_t i = 0; i < live->count; i++)
+		if (!live->interfaces[i].refused)
+			return;
+	if (live_logs_interfaces(live))
+		log_error("no interface is left to observe");
+	live->failed = true;
+	loop_stop(live->loop);
+}
+
+static void
+live_interface_reopened(struct live_interface *interface, const char *name)
+{
+	bool removed = interface->removed, returned = interface->seen;
+
+	live_interface_set_info(interface, name);
+	interface->removed = false;
+	if (interface->retry_timer != NULL)
+		watch_disarm_timer(interface->retry_timer);
+	if (interface->live->batch != NULL && !live_interface_watch(interface))
+		live_interface_fail(interface, "out of memory");
+	else if (removed && returned && live_logs_interfaces(interface->live))
+		log_notice("interface %s has returned and is observed again", name);
+	else if (removed && live_logs_interfaces(interface->live))
+		log_notice("interface %s is observed", name);
+}
+
+/* A renamed interface is reopened under its new name, a removed one under its configured name. */
+static void
+live_interface_reopen(struct live_interface *interface)
+{
+	const struct interface_info *info = interface->removed ? NULL : live_interface_find_info(interface);
+	const char *name = info != NULL ? info->name : interface->config_name;
+	unsigned index = if_nametoindex(name);
+	int status;
+
+	if (index == 0 || (interface->refused && interface->refused_ifindex == index)) {
+		log_debug(DEBUG_LIVE, "interface %s is not opened again yet: %s", name,
+			  index == 0 ? "it does not exist" : "the capability to open it was dropped");
+		return;
+	}
+	if (!interface->live->partition.may_reopen) { /* then the system-call filter refuses what libpcap calls first */
+		log_debug(DEBUG_LIVE, "interface %s cannot be opened: the permission was dropped", name);
+		live_interface_refuse(interface, index);
+		return;
+	}
+	interface->pcap = live_interface_open_pcap(interface, name, LIVE_OPEN_RETRY, &status, &interface->fanout_group);
+	if (interface->pcap != NULL)
+		live_interface_reopened(interface, name);
+	else if (live_is_permission_status(status))
+		live_interface_refuse(interface, index);
+}
+
+static void
+live_interface_retry(void *context)
+{
+	struct live_interface *interface = context;
+
+	if (interface->pcap != NULL)
+		return;
+	live_interface_reopen(interface);
+	if (interface->pcap != NULL)
+		return;
+	interface->retry_delay =
+	    interface->retry_delay < RETRY_DELAY_MAX ? 2 * interface->retry_delay : RETRY_DELAY_MAX;
+	log_debug(DEBUG_LIVE, "interface %s: next attempt in %u s, or as soon as the kernel announces a change",
+		  interface->config_name, (unsigned)(interface->retry_delay / NANOSECONDS));
+	watch_arm_timer(interface->retry_timer, interface->retry_delay);
+}
+
+/* ------------------------------------------------------------------------------------------- interfaces that change */
+
+/* In immediate mode each frame takes as much of the buffer as the longest frame at opening, so a larger MTU requires
+ * reopening. */
+static void
+live_interface_reopen_larger(struct live_interface *interface, const struct interface_info *info)
+{
+	int group = 0;
+	pcap_t *larger = NULL;
+
+	if (interface->live->partition.may_reopen)
+		larger = live_interface_open_pcap(interface, info->name, LIVE_OPEN_RETRY, NULL, &group);
+	log_debug(DEBUG_LIVE, "interface %s: the MTU grew from %u to %u, %s", info->name, (unsigned)interface->mtu,
+		  (unsigned)info->mtu, larger != NULL ? "it is opened again" : "but it cannot be opened again");
+	interface->mtu = info->mtu;
+	if (larger == NULL)
+		return; /* longer frames are truncated, and counted as such */
+	live_interface_drain(interface);
+	live_interface_update_stats(interface);
+	live_interface_close(interface);
+	interface->pcap = larger;
+	interface->fanout_group = group;
+	live_interface_set_info(interface, info->name);
+	if (interface->live->batch != NULL && !live_interface_watch(interface))
+		live_interface_fail(interface, "out of memory");
+}
+
+static void
+live_interface_log_state(void *context)
+{
+	struct live_interface *interface = context;
+
+	if (interface->removed || interface->down == interface->logged_down)
+		return;
+	interface->logged_down = interface->down;
+	if (live_logs_interfaces(interface->live))
+		log_notice("interface %s is %s", interface->identity.name, interface->down ? "down" : "up again");
+}
+
+static void
+live_interface_log_state_soon(struct live_interface *interface)
+{
+	if (interface->state_log_timer == NULL)
+		interface->state_log_timer =
+		    loop_watch_timer(interface->live->loop, live_interface_log_state, interface);
+	if (interface->state_log_timer == NULL || !watch_arm_timer(interface->state_log_timer, STATE_LOG_DELAY_NS))
+		live_interface_log_state(interface);
+}
+
+/* Compares an observed interface with its present properties in the kernel. */
+static void
+live_interface_update(struct live_interface *live_interface, const struct interface_info *info)
+{
+	struct interface *interface = &live_interface->identity;
+
+	if (strcmp(interface->name, info->name) != 0) {
+		if (live_logs_interfaces(live_interface->live))
+			log_notice("interface %s was renamed to %s", interface->name, info->name);
+		memcpy(interface->name, info->name, sizeof interface->name);
+	}
+	interface->has_mac = info->has_mac;
+	memcpy(interface->mac, info->mac, sizeof interface->mac);
+	live_interface->down = !info->up;
+	if (live_interface->down != live_interface->logged_down)
+		live_interface_log_state_soon(live_interface);
+	if (live_interface->pcap == NULL)
+		live_interface_reopen(live_interface);
+	else if (live_interface->live->config->immediate && info->up && live_interface->mtu != 0 &&
+		 info->mtu > live_interface->mtu)
+		live_interface_reopen_larger(live_interface, info);
+}
+
+/* Frames may be left in the buffer: read them first. */
+static void
+live_interface_remove(struct live_interface *interface)
+{
+	live_interface_drain(interface);
+	live_interface_update_stats(interface);
+	live_interface_set_removed(interface, "it no longer exists");
+}
+
+static void
+live_on_interfaces_changed(void *context)
+{
+	struct live *live = context;
+
+	for (size_t i = 0; i < live->count && !loop_is_stopped(live->loop); i++) {
+		struct live_interface *interface = &live->interfaces[i];
+		const struct interface_info *info = live_interface_find_info(interface);
+
+		if (interface->removed)
+			live_interface_reopen(interface);
+		else if (info != NULL)
+			live_interface_update(interface, info);
+		else if (interface->identity.ifindex != 0) /* "any" is never removed */
+			live_interface_remove(interface);
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------------- the loop */
+
 /* Reads all interfaces.  False if frames are left. */
 static bool
 live_read_all(struct live *live)
@@ -259,7 +431,7 @@ live_set_suspended(struct live *live, bool suspend)
 		else if (!live_pcap_resume(live->config, interface->pcap, interface->identity.name,
 					   live->partition.fanout != NULL))
 			live_interface_fail(interface, "its capture cannot be resumed");
-		else if (!live_ring_set_filter(interface, live->config))
+		else if (!live_interface_filter_ring(interface, live->config))
 			live_interface_fail(interface, "its filter cannot be set");
 	}
 }
@@ -325,64 +497,6 @@ live_on_tick(void *context)
 	live_flush_output(live);
 	live_counters(&live->input);
 	watch_arm_timer(live->tick, live->sink->ops->has_output(live->sink) ? OUTPUT_TICK_NS : TICK_NS);
-}
-
-bool
-live_interface_watch(struct live_interface *interface)
-{
-	struct loop *loop = interface->live->loop;
-
-	interface->read_watch =
-	    loop_watch_readable(loop, pcap_get_selectable_fd(interface->pcap), live_interface_read, interface);
-	interface->poll_timer = loop_watch_timer(loop, live_interface_read, interface);
-	if (interface->read_watch == NULL || interface->poll_timer == NULL) {
-		log_error("cannot watch interface %s: out of memory", interface->identity.name);
-		return false;
-	}
-	live_interface_arm_poll(interface, false);
-	if (interface->live->suspended)
-		live_pcap_suspend(interface->pcap, interface->identity.name, interface->live->partition.fanout != NULL);
-	return true;
-}
-
-static void
-live_discard_frame(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
-{
-	(void)user;
-	(void)header;
-	(void)data;
-}
-
-/* Dispatches that empty a full buffer; after as many, frames arrive as fast as they are read. */
-static unsigned
-live_dispatches_most(const struct live *live)
-{
-	return (unsigned)live_pcap_buffer_size(live->config) / (FRAME_BYTES_LEAST * FRAMES_PER_DISPATCH) + 1;
-}
-
-/* Discards, without counting, the frames that arrived while netobsd waited for a tracer. */
-static void
-live_interface_discard_backlog(struct live_interface *interface)
-{
-	if (interface->ring != NULL)
-		packet_ring_discard(interface->ring);
-	else if (interface->pcap != NULL)
-		for (unsigned left = live_dispatches_most(interface->live); left > 0; left--)
-			if (pcap_dispatch(interface->pcap, FRAMES_PER_DISPATCH, live_discard_frame, NULL) <= 0)
-				break;
-	if (interface->pcap == NULL || pcap_stats(interface->pcap, &interface->last_pcap_stat) < 0)
-		interface->last_pcap_stat = (struct pcap_stat){0};
-}
-
-void
-live_interface_drain(struct live_interface *interface)
-{
-	if (interface->pcap == NULL || interface->live->batch == NULL)
-		return;
-	for (unsigned left = live_dispatches_most(interface->live); left > 0; left--)
-		if (live_interface_dispatch(interface) < FRAMES_PER_DISPATCH)
-			break;
-	batch_flush_output(interface->live->batch); /* the run ends: an output failure no longer matters */
 }
 
 /* The run ends: every frame that the kernel has counted is read. */
@@ -504,7 +618,7 @@ live_set_filters(struct input *input, const struct config *config)
 			good =
 			    live_pcap_set_filter(config, live->interfaces[i].pcap, live->interfaces[i].identity.name);
 	for (size_t i = 0; i < live->count && good && !live->suspended; i++)
-		good = live_ring_set_filter(&live->interfaces[i], config);
+		good = live_interface_filter_ring(&live->interfaces[i], config);
 	return good;
 }
 
@@ -517,56 +631,6 @@ static const struct input_ops live_ops = {
     .visit = live_visit_interfaces,
     .free = live_free,
 };
-
-/* An interface that went down in the meantime cannot join the group; it is reported as not up, so that opening is
- * retried. */
-pcap_t *
-live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
-			 int *status, int *group)
-{
-	struct live *live = interface->live;
-	pcap_t *pcap = live_pcap_open(live->config, name, mode, status);
-
-	if (pcap == NULL || live->partition.fanout == NULL)
-		return pcap;
-	*group = fanout_join(live->partition.fanout, (size_t)(interface - live->interfaces), if_nametoindex(name),
-			     pcap_get_selectable_fd(pcap));
-	if (*group >= 0)
-		return pcap;
-	if (status != NULL)
-		*status = errno == EINVAL || errno == ENETDOWN ? PCAP_ERROR_IFACE_NOT_UP : PCAP_ERROR;
-	if (status == NULL || *status == PCAP_ERROR)
-		log_error("workers cannot share the frames of %s: %s", name, strerror(errno));
-	pcap_close(pcap);
-	return NULL;
-}
-
-/* Fills in the properties of the opened interface. */
-void
-live_interface_set_info(struct live_interface *live_interface, const char *name)
-{
-	struct interface *interface = &live_interface->identity;
-	const struct interface_info *info;
-	const struct interface *known;
-
-	live_interface->dlt = pcap_datalink(live_interface->pcap);
-	live_interface->has_ifindex = live_interface->dlt == DLT_LINUX_SLL2;
-	live_interface->last_pcap_stat = (struct pcap_stat){0};
-	live_interface->down = live_interface->refused = false;
-	live_interface->seen = true;
-	live_interface->fanout_since = live_interface->live->partition.fanout != NULL ? clock_realtime_ns() : 0;
-	*interface = (struct interface){
-	    .netns = interfaces_netns_inode(),
-	    .ifindex = if_nametoindex(name), /* 0 for "any" */
-	};
-	known = interfaces_find(live_interface->live->host_interfaces, interface->ifindex);
-	if (known != NULL)
-		*interface = *known;
-	snprintf(interface->name, sizeof interface->name, "%s", name);
-	info = interfaces_find_info(live_interface->live->host_interfaces, interface->ifindex);
-	live_interface->mtu = info != NULL ? info->mtu : 0;
-	live_ring_map(live_interface);
-}
 
 /* Whether an interface that cannot be opened at the start is awaited. */
 static bool

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The geometry of the ring that libpcap shares with the kernel (packet(7), PACKET_RX_RING).  libpcap does not
- * report it; the kernel does (sock_diag(7), packet_diag).
+ * Reads frames in place: in the blocks of the ring that libpcap has created (TPACKET_V3, see the kernel's packet_mmap
+ * documentation).  libpcap opens and binds the socket, sets filters and reads statistics; it reads no frame of a ring
+ * that is read here.  That saves its callback for each frame, and the copy of each frame into a batch.
+ *
+ * Frames have the link header that libpcap gives them: the VLAN tag that the kernel has taken out is put back, and
+ * frames of "any" have a header of LINKTYPE_LINUX_SLL2, both in the free bytes in front of the frame.
  */
 #ifndef NETOBS_CAPTURE_PACKET_RING_H
 #define NETOBS_CAPTURE_PACKET_RING_H
@@ -12,28 +16,13 @@
 
 #include "dissect/frame.h"
 
+/* libpcap does not report the geometry of the ring that it shares with the kernel (packet(7), PACKET_RX_RING); the
+ * kernel does (sock_diag(7), packet_diag). */
 struct ring_geometry {
 	uint32_t block_size; /* bytes */
 	uint32_t block_count;
 	uint32_t reserve; /* free bytes in front of each frame, PACKET_RESERVE */
 };
-
-/*
- * Queries the kernel for the ring of the packet socket `fd`.  False if the socket has no ring of version 3, or if there
- * is not a reply: Linux without packet_diag, or a system-call filter that rejects the request.
- */
-bool ring_geometry_query(int fd, struct ring_geometry *geometry);
-
-/* ------------------------------------------------------------------------------------------------------ packet ring */
-
-/*
- * Reads frames in place: in the blocks of the ring that libpcap has created (TPACKET_V3, see the kernel's packet_mmap
- * documentation).  libpcap opens and binds the socket, sets filters and reads statistics; it reads no frame of a ring
- * that is read here.  That saves its callback for each frame, and the copy of each frame into a batch.
- *
- * Frames have the link header that libpcap gives them: the VLAN tag that the kernel has taken out is put back, and
- * frames of "any" have a header of LINKTYPE_LINUX_SLL2, both in the free bytes in front of the frame.
- */
 
 struct packet_ring;
 
@@ -41,7 +30,7 @@ struct packet_ring;
  * Maps the ring of a capture from which no frame was read yet.  `geometry` is that of an earlier ring with the same
  * options, or, with block_size 0, unknown: then the kernel is queried and the result stored there.  NULL if libpcap
  * must read: the ring is not TPACKET_V3 (as in immediate mode), its geometry is unknown or another one, or the link
- * type is neither Ethernet nor SLL2.  With a filter at the start it is not called (live_ring.c).
+ * type is neither Ethernet nor SLL2.  With a filter at the start it is not called (live_interface.c).
  */
 struct packet_ring *packet_ring_map(pcap_t *pcap, struct ring_geometry *geometry);
 

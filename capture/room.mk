@@ -8,11 +8,10 @@ libcapture_a_SOURCES += \
 	%D%/link_filters.c \
 	%D%/link_filters.h \
 	%D%/live.c \
-	%D%/live_internal.h \
+	%D%/live_interface.c \
+	%D%/live_interface.h \
 	%D%/live_pcap.c \
 	%D%/live_pcap.h \
-	%D%/live_reopen.c \
-	%D%/live_ring.c \
 	%D%/packet_clock.c \
 	%D%/packet_clock.h \
 	%D%/packet_ring.c \

@@ -26,6 +26,7 @@ struct config_parser {
 	const char *name; /* of the file */
 	const char *next; /* text that is not read yet */
 	int line;	  /* of `next` */
+	const char *token; /* text of the latest token and what follows */
 	int token_line;	  /* on which the latest token begins */
 	char *value;	  /* of the latest TOKEN_WORD */
 	size_t length;	  /* of it */
@@ -53,25 +54,19 @@ config_fail(const struct config_parser *parser, int line, const char *format, ..
 /* Another token is its character. */
 enum config_token { TOKEN_INVALID, TOKEN_END, TOKEN_WORD, TOKEN_APPEND };
 
-static bool
+/* Skips blanks and comments. */
+static void
 config_skip_blanks(struct config_parser *parser)
 {
 	for (;;) {
 		parser->next += strspn(parser->next, " \t\r");
-		if (*parser->next == '\n') {
+		if (*parser->next == '#') {
+			parser->next += strcspn(parser->next, "\n");
+		} else if (*parser->next == '\n') {
 			parser->line++;
 			parser->next++;
-		} else if (*parser->next == '#' || strncmp(parser->next, "//", 2) == 0) {
-			parser->next += strcspn(parser->next, "\n");
-		} else if (strncmp(parser->next, "/*", 2) == 0) {
-			const char *end = strstr(parser->next + 2, "*/");
-
-			if (end == NULL)
-				return config_fail(parser, parser->line, "unterminated comment");
-			for (; parser->next < end + 2; parser->next++)
-				parser->line += *parser->next == '\n';
 		} else {
-			return true;
+			return;
 		}
 	}
 }
@@ -83,27 +78,35 @@ config_put(struct config_parser *parser, char byte)
 		parser->value[parser->length++] = byte;
 }
 
-/* ${NAME}, a variable of the environment.  False if there is none. */
-static bool
-config_take_variable(struct config_parser *parser)
+/* Length of the name in ${NAME}, a variable of the environment; 0 if none is next. */
+static size_t
+config_variable_length(const struct config_parser *parser)
 {
-	const char *value, *name = parser->next + 2;
-	char copy[256];
 	size_t length;
 
 	if (strncmp(parser->next, "${", 2) != 0)
-		return false;
-	length = strcspn(name, "}\"\n");
-	if (name[length] != '}')
-		return false;
-	snprintf(copy, sizeof copy, "%.*s", (int)length, name);
-	for (value = getenv(copy); value != NULL && *value != '\0'; value++)
+		return 0;
+	length = strcspn(parser->next + 2, "}\"\n");
+	return parser->next[2 + length] == '}' ? length : 0;
+}
+
+static bool
+config_take_variable(struct config_parser *parser, size_t length)
+{
+	const char *value;
+	char name[256];
+
+	snprintf(name, sizeof name, "%.*s", (int)length, parser->next + 2);
+	value = getenv(name);
+	if (value == NULL)
+		return config_fail(parser, parser->line, "${%s} is not set in the environment", name);
+	for (; *value != '\0'; value++)
 		config_put(parser, *value);
-	parser->next = name + length + 1;
+	parser->next += length + sizeof "${}" - 1;
 	return true;
 }
 
-/* A backslash is literal in single quotes unless a quote or another one follows. */
+/* Takes a quoted text.  In single quotes every character is literal. */
 static bool
 config_take_quoted(struct config_parser *parser)
 {
@@ -111,12 +114,15 @@ config_take_quoted(struct config_parser *parser)
 
 	while (*parser->next != quote) {
 		const char *at = parser->next;
+		size_t variable = quote == '"' ? config_variable_length(parser) : 0;
 
 		if (*at == '\0')
 			return config_fail(parser, parser->token_line, "unterminated quote");
-		if (quote == '"' && config_take_variable(parser))
+		if (variable > 0 && !config_take_variable(parser, variable))
+			return false;
+		if (variable > 0)
 			continue;
-		if (*at == '\\' && at[1] != '\0' && (quote == '"' || at[1] == '\\' || at[1] == '\''))
+		if (quote == '"' && *at == '\\' && at[1] != '\0')
 			parser->next++;
 		parser->line += *parser->next == '\n';
 		config_put(parser, *parser->next++);
@@ -125,20 +131,26 @@ config_take_quoted(struct config_parser *parser)
 	return true;
 }
 
-static void
+static bool
 config_take_plain(struct config_parser *parser)
 {
-	while (*parser->next != '\0' && strchr(" \t\r\n={}(),+#\"'", *parser->next) == NULL)
-		if (!config_take_variable(parser))
+	while (*parser->next != '\0' && strchr(" \t\r\n={}(),+#\"'", *parser->next) == NULL) {
+		size_t variable = config_variable_length(parser);
+
+		if (variable == 0)
 			config_put(parser, *parser->next++);
+		else if (!config_take_variable(parser, variable))
+			return false;
+	}
+	return true;
 }
 
 /* TOKEN_INVALID with a message logged. */
 static int
 config_next_token(struct config_parser *parser)
 {
-	if (!config_skip_blanks(parser))
-		return TOKEN_INVALID;
+	config_skip_blanks(parser);
+	parser->token = parser->next;
 	parser->token_line = parser->line;
 	parser->length = 0;
 	if (*parser->next == '\0')
@@ -149,9 +161,7 @@ config_next_token(struct config_parser *parser)
 	}
 	if (strchr("={}(),+", *parser->next) != NULL)
 		return *parser->next++;
-	if (*parser->next != '"' && *parser->next != '\'')
-		config_take_plain(parser);
-	else if (!config_take_quoted(parser))
+	if (*parser->next == '"' || *parser->next == '\'' ? !config_take_quoted(parser) : !config_take_plain(parser))
 		return TOKEN_INVALID;
 	parser->value[parser->length] = '\0';
 	if (parser->length < CONFIG_TEXT_MAX)
@@ -176,6 +186,92 @@ config_refuse_token(const struct config_parser *parser, int token)
 			   token == TOKEN_WORD	   ? parser->value
 			   : token == TOKEN_APPEND ? "+="
 						   : character);
+}
+
+/* Whether nothing but a comment follows on the line. */
+static bool
+config_at_line_end(const char *text)
+{
+	text += strspn(text, " \t\r");
+	return *text == '\0' || *text == '\n' || *text == '#' || strncmp(text, "//", 2) == 0 ||
+	       strncmp(text, "/*", 2) == 0;
+}
+
+/* Whether the text is that of a setting, which may follow another one on its line. */
+static bool
+config_at_setting(const char *text)
+{
+	char name[64];
+	size_t length;
+
+	text += strspn(text, " \t\r");
+	length = strcspn(text, " \t\r\n=+");
+	snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, text);
+	text += length + strspn(text + length, " \t\r");
+	return options_find_setting(name) != NULL &&
+	       (strncmp(text, "+=", 2) == 0 || (text[0] == '=' && text[1] != '='));
+}
+
+/* Whether the value that was read is complete: nothing that would need quotes follows. */
+static bool
+config_at_value_end(const char *text)
+{
+	return config_at_line_end(text) || text[strspn(text, " \t\r")] == '}' || config_at_setting(text);
+}
+
+/* Copies the line from the latest token on to `copy`, without a comment, and without the bytes of `left_out`. */
+static void
+config_copy_line(const struct config_parser *parser, const char *left_out, char copy[VALUE_SHOWN_MAX + 1])
+{
+	size_t length = 0;
+
+	for (const char *at = parser->token; *at != '\0' && length < VALUE_SHOWN_MAX; at++) {
+		if (strchr(" \t\r\n", *at) != NULL && config_at_line_end(at))
+			break;
+		if (strchr(left_out, *at) == NULL)
+			copy[length++] = *at;
+	}
+	copy[length] = '\0';
+}
+
+/* Reports a value that does not end where its first word does, as that of filter = tcp port 80. */
+static bool
+config_fail_unquoted(const struct config_parser *parser, const struct option_row *row)
+{
+	char line[VALUE_SHOWN_MAX + 1], joined[VALUE_SHOWN_MAX + 1];
+	char quote;
+
+	config_copy_line(parser, "", line);
+	if (row->kind->list)
+		return config_fail(parser, parser->token_line,
+				   "%s = %s: several values stand in braces, and each in quotes: "
+				   "%s = {\"...\", \"...\"}",
+				   row->name, line, row->name);
+	config_copy_line(parser, " \t", joined);
+	if (row->quantity.max > 0)
+		return config_fail(parser, parser->token_line,
+				   "%s = %s: a unit follows its number without a blank: %s = %s", row->name, line,
+				   row->name, joined);
+	quote = strpbrk(line, "\"\\") != NULL ? '\'' : '"';
+	return config_fail(parser, parser->token_line,
+			   "%s = %s: text with blanks or other characters must be quoted: %s = %c%s%c", row->name, line,
+			   row->name, quote, line, quote);
+}
+
+/* Reports braces around the value of an option that takes one value. */
+static bool
+config_fail_braces(const struct config_parser *parser, const struct option_row *row)
+{
+	char line[VALUE_SHOWN_MAX + 1], inside[VALUE_SHOWN_MAX + 1];
+
+	config_copy_line(parser, "", line);
+	config_copy_line(parser, "{}\"' \t", inside);
+	if (row->argument == NULL || strchr(row->argument, ',') == NULL)
+		return config_fail(parser, parser->token_line, "%s = %s: one value is expected, without braces",
+				   row->name, line);
+	return config_fail(parser, parser->token_line,
+			   "%s = %s: the list stands in quotes, not in braces: %s = \"%s\"", row->name, line, row->name,
+			   *inside == '\0' ? "..." : inside);
 }
 
 /* The first value of "=" must be that of a new setting. */
@@ -203,29 +299,55 @@ config_set_value(struct config_parser *parser, const struct option_row *row, boo
 			   parser->value[length] == '\0' ? "" : " ...", error);
 }
 
+/* Reports what follows a value of a list. */
+static bool
+config_fail_list(const struct config_parser *parser, const struct option_row *row)
+{
+	char line[VALUE_SHOWN_MAX + 1];
+
+	config_copy_line(parser, "", line);
+	return config_fail(parser, parser->token_line,
+			   "%s, at %s: a comma or } is missing, or text with blanks or other characters is not quoted",
+			   row->name, line);
+}
+
+static bool
+config_read_list(struct config_parser *parser, const struct option_row *row, bool append)
+{
+	int token;
+
+	while ((token = config_next_token(parser)) != '}') {
+		if (token != TOKEN_WORD)
+			return config_refuse_token(parser, token);
+		if (!config_at_line_end(parser->next) &&
+		    strchr(",}", parser->next[strspn(parser->next, " \t\r")]) == NULL)
+			return config_fail_list(parser, row);
+		if (!config_set_value(parser, row, append))
+			return false;
+		append = true;
+		token = config_next_token(parser);
+		if (token == '}')
+			return true;
+		if (token == TOKEN_INVALID || token == TOKEN_END)
+			return config_refuse_token(parser, token);
+		if (token != ',')
+			return config_fail_list(parser, row);
+	}
+	return true;
+}
+
 static bool
 config_read_values(struct config_parser *parser, const struct option_row *row, bool append)
 {
 	int token = config_next_token(parser);
-	bool braces = row->kind->list && token == '{';
 
-	if (braces)
-		token = config_next_token(parser);
-	while (!braces || token != '}') {
-		if (token != TOKEN_WORD)
-			return config_refuse_token(parser, token);
-		if (!config_set_value(parser, row, append))
-			return false;
-		if (!braces)
-			return true;
-		append = true;
-		token = config_next_token(parser);
-		if (token == ',')
-			token = config_next_token(parser);
-		else if (token != '}')
-			return config_refuse_token(parser, token);
-	}
-	return true;
+	if (token == '{')
+		return row->kind->list ? config_read_list(parser, row, append) : config_fail_braces(parser, row);
+	if (token == '(' || (token == TOKEN_WORD && !config_at_value_end(parser->next)))
+		return config_fail_unquoted(parser, row);
+	if (token != TOKEN_WORD)
+		return config_refuse_token(parser, token);
+	return config_set_value(parser, row, append);
 }
 
 /* The name of a setting was read. */

@@ -341,6 +341,19 @@ value_get_string(const struct config *config, const struct option_row *row, size
 
 const struct option_kind value_string = {.set = value_set_string, .get = value_get_string};
 
+/* Most values of a list: the time that is spent with them grows with the square of their number.  Files to replay have
+ * no limit besides that of open files. */
+#define LIST_VALUES_MAX 4096u
+
+static bool
+value_list_has_room(const struct option_row *row, size_t count, char *error, size_t size)
+{
+	if (count < LIST_VALUES_MAX || row->scope == OPTION_FOR_FILES)
+		return true;
+	snprintf(error, size, "too many values: there can be %u", LIST_VALUES_MAX);
+	return false;
+}
+
 /* Appends a word to a NULL-terminated list. */
 static bool
 value_append_string(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
@@ -352,6 +365,8 @@ value_append_string(struct config *config, const struct option_row *row, const c
 		return false;
 	while ((*list)[count] != NULL)
 		count++;
+	if (!value_list_has_room(row, count, error, size))
+		return false;
 	longer = realloc(*list, (count + 2) * sizeof *longer);
 	if (longer == NULL) {
 		snprintf(error, size, "out of memory");
@@ -545,7 +560,6 @@ value_append_prefix(struct config *config, const struct option_row *row, const c
 	size_t length = strcspn(text, "/");
 	char addr[INET6_ADDRSTRLEN], *end;
 
-	(void)row;
 	if (text[length] == '/') {
 		const char *digits = text + length + 1;
 
@@ -561,6 +575,8 @@ value_append_prefix(struct config *config, const struct option_row *row, const c
 		snprintf(error, size, "expected an address prefix such as 192.0.2.0/24 or 2001:db8::/32");
 		return false;
 	}
+	if (!value_list_has_room(row, config->local_prefix_count, error, size))
+		return false;
 	prefix.bits = (uint8_t)bits;
 	longer = realloc(config->local_prefixes, (config->local_prefix_count + 1) * sizeof *longer);
 	if (longer == NULL) {

@@ -449,14 +449,19 @@ config_print_quoted(FILE *to, const char *text)
 	fputc('"', to);
 }
 
-/* Numbers, times, sizes, true and false are written without quotes. */
+bool
+config_is_quoted(const struct option_row *row)
+{
+	return !row->kind->toggle && row->max <= row->min && row->quantity.max == 0;
+}
+
 static void
 config_print_value(FILE *to, const struct option_row *row, const char *value)
 {
-	if (row->kind->toggle || row->max > row->min || row->quantity.max > 0)
-		fputs(value, to);
-	else
+	if (config_is_quoted(row))
 		config_print_quoted(to, value);
+	else
+		fputs(value, to);
 }
 
 bool

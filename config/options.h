@@ -147,6 +147,9 @@ bool config_file_parse(FILE *stream, const char *name, struct config *config, co
  * the text gives the same settings. */
 void config_print(FILE *to, const struct config *config);
 
+/* Whether values of the row are text in quotes, not numbers, times, sizes, true or false. */
+bool config_is_quoted(const struct option_row *row);
+
 /* Writes "name = value" without a newline; false, with nothing written, if the row has no value. */
 bool config_print_row(FILE *to, const struct option_row *row, const struct config *config);
 

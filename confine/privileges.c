@@ -21,7 +21,8 @@
 #include "base/log.h"
 #include "base/path.h"
 
-bool
+/* Whether the process is root or has a capability. */
+static bool
 privileges_are_held(void)
 {
 	bool held = geteuid() == 0;

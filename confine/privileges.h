@@ -34,9 +34,6 @@ struct privileges {
 	bool keep_owners;  /* keep CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, if present */
 };
 
-/* Whether the process is root or has a capability. */
-bool privileges_are_held(void);
-
 /* Determines the target state before anything is opened.  False, with a message logged, if the configuration requires
  * the impossible. */
 bool privileges_plan(const struct config *config, struct privileges *plan);

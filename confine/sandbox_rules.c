@@ -19,8 +19,7 @@
 #define CALL(name) {.number = SCMP_SYS(name)}
 #define CALL_IF(name, which, bits, wanted) \
 	{.number = SCMP_SYS(name), .conditions = {{.argument = (which), .mask = (bits), .value = (wanted)}}}
-#define CALL_ARG(name, which, wanted) CALL_IF(name, which, UINT64_MAX, wanted)
-#define INT_ARG(name, which, wanted)  CALL_IF(name, which, UINT32_MAX, wanted)
+#define INT_ARG(name, which, wanted) CALL_IF(name, which, UINT32_MAX, wanted)
 #define TWO_INT_ARGS(name, which, wanted, other, other_wanted) \
 	{.number = SCMP_SYS(name), \
 	 .conditions = {{.argument = (which), .mask = UINT32_MAX, .value = (wanted)}, \

@@ -3,11 +3,10 @@
 
 static const struct {
 	const char *word;
-	const char *text;
 	enum severity severity;
 } table[ANOMALY_COUNT] = {
-	[ANOMALY_NONE] = {"", "no anomaly", SEVERITY_UNUSUAL},
-#define ANOMALY(symbol, the_word, the_severity, the_text) [ANOMALY_##symbol] = {the_word, the_text, the_severity},
+	[ANOMALY_NONE] = {"", SEVERITY_UNUSUAL},
+#define ANOMALY(symbol, the_word, the_severity, the_text) [ANOMALY_##symbol] = {the_word, the_severity},
 #include "dissect/anomaly.def"
 #undef ANOMALY
 };
@@ -28,12 +27,6 @@ const char *
 anomaly_name(enum anomaly a)
 {
 	return table[anomaly_row(a)].word;
-}
-
-const char *
-anomaly_description(enum anomaly a)
-{
-	return table[anomaly_row(a)].text;
 }
 
 enum severity

@@ -43,9 +43,6 @@ anomaly_has(const struct anomaly_set *set, enum anomaly a)
 /* The word of an anomaly, as in pkt_reason: lower case, at most 31 characters, "" for ANOMALY_NONE.  Constant. */
 const char *anomaly_name(enum anomaly a);
 
-/* The sentence that describes an anomaly in the manual.  Constant. */
-const char *anomaly_description(enum anomaly a);
-
 enum severity anomaly_severity(enum anomaly a);
 
 #endif

@@ -179,13 +179,6 @@ slice_u32(struct slice s, uint32_t offset)
 	return be32toh(slice_raw32(s, offset));
 }
 
-/* Address of the `n` bytes at an offset of the slice, NULL if the slice does not contain all of them. */
-static inline const uint8_t *
-slice_bytes(struct slice s, uint32_t offset, uint32_t n)
-{
-	return slice_has(s, offset, n) ? s.at + offset : NULL;
-}
-
 static inline uint64_t
 slice_u64(struct slice s, uint32_t offset)
 {

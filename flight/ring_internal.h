@@ -19,6 +19,7 @@
 #include "dissect/frame.h"
 #include "flight/fragment_frames.h"
 #include "flight/ring.h"
+#include "flight/ring_interfaces.h"
 
 #define RING_UNIT 16u
 
@@ -211,37 +212,5 @@ ring_connection_cid(uint64_t cid)
 {
 	return cid != 0 ? cid - (cid % 2 == 0) : 0;
 }
-
-/* -------------------------------------------------------------------------------------------------- ring interfaces */
-
-/* The interfaces of the frames in a ring: copies, because a frame may stay longer than its input. */
-
-/* Interfaces that the ring knows at once; those beyond have the name "". */
-#define RING_INTERFACES 4096u
-
-/* An interface with the link type of its frames. */
-struct ring_source {
-	const struct interface *interface; /* NULL: free */
-	uint64_t used;			   /* position of its latest frame */
-	int dlt;
-};
-
-struct ring_interfaces;
-
-/* NULL if out of memory. */
-struct ring_interfaces *ring_interfaces_new(uint64_t seed);
-void ring_interfaces_free(struct ring_interfaces *interfaces);
-size_t ring_interfaces_memory_size(void);
-
-/* The number of the source of a frame at `position`.  If there are too many, sources that were used only before `tail`
- * are dropped. */
-uint16_t ring_interfaces_find(struct ring_interfaces *interfaces, const struct frame *frame, uint64_t position,
-			      uint64_t tail);
-
-/* ring_add_link_types() */
-unsigned ring_interfaces_add_link_types(const struct ring_interfaces *interfaces, int *types, unsigned count,
-					unsigned most);
-
-const struct ring_source *ring_interfaces_source(const struct ring_interfaces *interfaces, uint16_t number);
 
 #endif

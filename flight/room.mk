@@ -7,5 +7,7 @@ libflight_a_SOURCES += \
 	%D%/ring.c \
 	%D%/ring.h \
 	%D%/ring_add.c \
+	%D%/ring_interfaces.c \
+	%D%/ring_interfaces.h \
 	%D%/ring_internal.h \
 	%D%/ring_reader.c

@@ -303,6 +303,8 @@ check_compare(struct compiler *c, struct node *node)
 		return check_compare_address(c, node);
 	if (left->type == VALUE_TEXT || right->type == VALUE_TEXT)
 		return check_compare_text(c, node);
+	if (left->kind == NODE_NUMBER && right->kind == NODE_NUMBER)
+		return mistake_report(&c->source, node->span.at, "two numbers are compared, and no field");
 	return check_number(c, left) && check_number(c, right) && check_units_compare(c, left, right) &&
 	       check_units_fields(c, left, right) && check_limits(c, left, right) && check_limits(c, right, left);
 }
@@ -379,7 +381,7 @@ check_in(struct compiler *c, struct node *node)
 		return false;
 	if (left->type != VALUE_TEXT && !check_number(c, left))
 		return false;
-	if (left->kind == NODE_TEXT)
+	if (left->kind == NODE_TEXT || left->kind == NODE_NUMBER)
 		return mistake_report(&c->source, left->span.at, "a field is expected before in");
 	for (struct node *item = node->right; item != NULL; item = item->next) {
 		bool good;
@@ -400,6 +402,21 @@ check_in(struct compiler *c, struct node *node)
 
 /* ------------------------------------------------------------------------------------------------------- conditions */
 
+/* A number that is true or false for ever, as 443 alone or in server_port == 80 || 443. */
+static bool
+check_fail_constant(struct compiler *c, const struct node *node)
+{
+	bool rows = c->row != &manifest_structs[STRUCT_CONNREC]; /* of connections, whose likeliest number is a port */
+	char excerpt[EXCERPT_MAX];
+
+	check_excerpt(c, node, excerpt);
+	if (rows && node->dimension == DIMENSION_NONE && node->number != 0 && node->number <= UINT16_MAX)
+		return mistake_report(&c->source, node->span.at, "a number alone is not a condition: server_port == %s",
+				      excerpt);
+	return mistake_report(&c->source, node->span.at, "%s alone is not a condition: compare it with a field",
+			      excerpt);
+}
+
 static bool
 check_condition(struct compiler *c, struct node *node)
 {
@@ -409,9 +426,8 @@ check_condition(struct compiler *c, struct node *node)
 		return false;
 	if (node->type == VALUE_ARGUMENT)
 		return true;
-	if (node->dimension != DIMENSION_NONE)
-		return mistake_report(&c->source, node->span.at, "%s alone is not a condition: compare it with a field",
-				      check_excerpt(c, node, excerpt));
+	if (node->kind == NODE_NUMBER)
+		return check_fail_constant(c, node);
 	if (node->type == VALUE_TEXT)
 		return mistake_report(&c->source, node->span.at, "text alone is not a condition: %s != \"\"",
 				      check_excerpt(c, node, excerpt));

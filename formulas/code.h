@@ -110,6 +110,7 @@ struct instruction {
 		};
 		const struct address_prefix *prefix;
 		const struct number_set *set;
+		const struct pattern *pattern;
 		const struct pcap_test *pcap;
 	};
 };
@@ -149,7 +150,7 @@ struct formula {
 	const struct field_info **reads; /* in the order of the definition; NULL: an argument as a whole */
 	unsigned read_count;
 	const struct program *programs[PROBE_COUNT];
-	struct formula_block *blocks; /* the memory of programs, sets and texts */
+	struct formula_block *blocks; /* the memory of programs, sets, patterns and texts */
 	struct pcap_test *pcap_tests;
 };
 

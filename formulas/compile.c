@@ -99,13 +99,18 @@ definition_select_probes(struct compiler *c, struct span span)
 	char hint[NEAREST_HINT_MAX], excerpt[EXCERPT_MAX];
 	struct nearest nearest;
 	bool any = false;
+	void *memory = formula_allocate(c->formula, pattern_size(span.length));
+	const struct pattern *pattern;
 
+	if (memory == NULL)
+		return mistake_report(&c->source, span.at, "out of memory");
+	pattern = pattern_prepare(memory, text, span.length);
 	nearest_begin(&nearest, text, span.length);
 	for (unsigned i = 0; i < PROBE_COUNT; i++) {
 		const struct probe_info *probe = &manifest_probes[i];
 
-		if (pattern_match(text, span.length, probe->name, strlen(probe->name)) ||
-		    pattern_match(text, span.length, probe->c_name, strlen(probe->c_name)))
+		if (pattern_match(pattern, probe->name, strlen(probe->name)) ||
+		    pattern_match(pattern, probe->c_name, strlen(probe->c_name)))
 			any = c->formula->probes[i] = true;
 		nearest_consider(&nearest, probe->name);
 	}

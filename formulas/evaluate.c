@@ -85,7 +85,7 @@ evaluate_text(const struct instruction *i, const char *text, struct firing *firi
 	case TEST_PREFIX:
 		return address_match(i->prefix, text);
 	case TEST_PATTERN:
-		return pattern_match(i->text, i->length, text, strnlen(text, i->place.size));
+		return pattern_match(i->pattern, text, strnlen(text, i->place.size));
 	default:
 		return evaluate_texts(i, text, firing, absent);
 	}

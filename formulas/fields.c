@@ -6,9 +6,6 @@
 #include "formulas/syntax.h"
 #include "probes/nearest.h"
 
-/* Longer than every field's name. */
-#define FIELD_NAME_MAX 64u
-
 /* Probes that a message lists, at most. */
 #define LISTED_MAX 4u
 

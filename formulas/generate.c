@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "formulas/code.h"
+#include "formulas/match/pattern.h"
 #include "formulas/syntax.h"
+
+_Static_assert(FORMULA_TEXT_MAX <= PATTERN_MAX, "a pattern in a definition can be prepared");
 
 #define INSTRUCTIONS_MAX (4 * NODES_MAX)
 
@@ -291,6 +294,20 @@ generate_text(struct generator *g, unsigned operation, const struct node *field,
 }
 
 static unsigned
+generate_pattern(struct generator *g, const struct node *field, const struct node *text, struct targets to)
+{
+	void *memory = generate_allocate(g, pattern_size(text->length));
+	struct generated *made;
+
+	if (memory == NULL)
+		return NEXT_FALSE;
+	made = generate_instruction(g, TEST_PATTERN, to, 0);
+	made->use = field->use;
+	made->instruction.pattern = pattern_prepare(memory, text->text, text->length);
+	return generate_last(g);
+}
+
+static unsigned
 generate_argument(struct generator *g, const struct node *node, struct targets to)
 {
 	if (node->kind == NODE_FIELD) /* a pointer in a struct */
@@ -333,7 +350,7 @@ generate_comparison(struct generator *g, const struct node *node, struct targets
 	const struct node *left = node->left, *right = node->right;
 
 	if (node->operation == TOKEN_TILDE)
-		return generate_text(g, TEST_PATTERN, left, right, to);
+		return generate_pattern(g, left, right, to);
 	if (left->type == VALUE_NULL || left->type == VALUE_ARGUMENT || left->type == VALUE_POINTER ||
 	    right->type == VALUE_ARGUMENT || right->type == VALUE_POINTER) {
 		bool is_left = left->type == VALUE_ARGUMENT || left->type == VALUE_POINTER;

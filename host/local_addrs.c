@@ -159,14 +159,6 @@ local_addrs_remove(struct local_addrs *local_addrs, uint8_t version, const uint8
 		local_addrs->epoch++;
 }
 
-void
-local_addrs_clear(struct local_addrs *local_addrs)
-{
-	memset(local_addrs->slots, 0, (local_addrs->mask + 1) * sizeof *local_addrs->slots);
-	local_addrs->used = 0;
-	local_addrs->epoch++;
-}
-
 static bool
 ip_prefix_contains(const struct ip_prefix *prefix, uint8_t version, const uint8_t addr[16])
 {

@@ -22,7 +22,6 @@ bool local_addrs_set_prefixes(struct local_addrs *local_addrs, const struct ip_p
  * that is on two interfaces stays until both have lost it.  False if out of memory. */
 bool local_addrs_add(struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16]);
 void local_addrs_remove(struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16]);
-void local_addrs_clear(struct local_addrs *local_addrs);
 
 /* Whether an address is local.  127.0.0.0/8 and ::1 always are. */
 bool local_addrs_contains(const struct local_addrs *local_addrs, uint8_t version, const uint8_t addr[16]);

@@ -25,13 +25,6 @@ struct locality locality_of_packet(const struct packet *packet, enum view_mode v
  * header of a lower interface marks a frame for an upper interface with another MAC address as one for another host. */
 struct locality locality_ignoring_direction(const struct packet *packet, const struct local_addrs *local_addrs);
 
-/* A loopback frame is captured twice, outgoing and incoming; only the incoming copy is observed. */
-static inline bool
-locality_is_loopback_duplicate(enum direction direction, bool loopback)
-{
-	return loopback && direction == DIRECTION_OUT;
-}
-
 /* --- Selects the view if the user has not. --- */
 
 /* Determines the view of a run; never VIEW_AUTO.  A view chosen by the user counts.  Otherwise a live run has the host

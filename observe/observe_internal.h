@@ -80,11 +80,8 @@ struct observer {
 	bool fast;		    /* no enabled probe fires for packets of the fast path, which cause no event */
 	bool screened;		    /* `fast`, but first formulas must reject each packet by its headers */
 	bool records;		    /* connection records are kept */
-	bool records_requested;	    /* by observer_keep_records() */
 	bool records_missing;	    /* there was no memory for them, which is logged */
 	uint64_t active_records_ns; /* interval of connection-active in effect */
-	record_handler *record_handler; /* NULL: only probes report connections */
-	void *record_context;
 	bool local_addrs_known;	    /* local_addrs_any_known(), read once per call for all its frames */
 	uint32_t local_addrs_epoch; /* of `local_addrs`, when local_epoch began */
 	uint16_t local_epoch;	    /* rises when local addresses have changed; never 0 */

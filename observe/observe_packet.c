@@ -151,8 +151,6 @@ observe_on_connection_record(void *observer, const struct flow *flow, const stru
 	fire_connection(o->emitter, flow, record, reason);
 	emitter_mute(o->emitter, o->window.limited && o->window.phase != WINDOW_OPEN);
 	emitter_end_timer(o->emitter);
-	if (o->record_handler != NULL)
-		o->record_handler(o->record_context, flow, record, reason);
 }
 
 /* ------------------------------------------------------------------------------------------------- the connections */

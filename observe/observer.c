@@ -163,7 +163,7 @@ observer_end_input(struct observer *o)
 		tcp_flush_deferred(o->flows, o->clock.now);
 		app_layer_end_input(o->app_layer, o->emitter, o->clock.now);
 		app_layer_count_left(o->app_layer);
-		flow_table_end_records(o->flows);
+		flow_table_end_records(o->flows, o->clock.now);
 		flow_table_count_open(o->flows);
 	}
 	o->input_ended = true;
@@ -217,26 +217,25 @@ observer_log_missing_records(struct observer *o)
 	o->records_missing = true;
 }
 
-/* Keeps records of connections while a probe, the configuration or observer_keep_records() needs them.  If there is no
- * memory for them, they are tried again with the next call. */
-static bool
+/* Keeps records of connections while a probe or the configuration needs them.  If there is no memory for them, they are
+ * tried again with the next call. */
+static void
 observer_update_records(struct observer *o)
 {
 	const struct config *config = o->config;
-	bool keep = o->records_requested || config_keeps_records(config) || semaphores_enabled(PROBE_CONNECTION_END) ||
+	bool keep = config_keeps_records(config) || semaphores_enabled(PROBE_CONNECTION_END) ||
 		    semaphores_enabled(PROBE_CONNECTION_ACTIVE);
 	uint64_t interval;
 
 	if (keep != flow_table_keeps_records(o->flows) && !flow_table_keep_records(o->flows, keep)) {
 		observer_log_missing_records(o);
-		return false;
+		return;
 	}
 	o->records_missing = false;
 	interval = keep ? config->active_records_ns : 0;
 	if (interval != o->active_records_ns)
 		flow_table_set_active_interval(o->flows, interval, o->clock.now);
 	o->active_records_ns = interval;
-	return true;
 }
 
 /* Whether connections need names: an output of records or a probe has them. */
@@ -244,8 +243,8 @@ static bool
 observer_needs_names(const struct observer *o)
 {
 	return o->records &&
-	       (o->record_handler != NULL || emitter_passes_records(o->emitter) ||
-		semaphores_enabled(PROBE_CONNECTION_END) || semaphores_enabled(PROBE_CONNECTION_ACTIVE));
+	       (emitter_passes_records(o->emitter) || semaphores_enabled(PROBE_CONNECTION_END) ||
+		semaphores_enabled(PROBE_CONNECTION_ACTIVE));
 }
 
 /* Determines what holds for all frames of a call. */
@@ -486,20 +485,6 @@ observer_decide_held(struct observer *o)
 	o->input_waits = true;
 	observe_frames(o, NULL, 0);
 	o->input_waits = false;
-}
-
-bool
-observer_keep_records(struct observer *o, bool keep)
-{
-	o->records_requested = keep;
-	return observer_update_records(o);
-}
-
-void
-observer_set_record_handler(struct observer *o, record_handler *handler, void *context)
-{
-	o->record_handler = handler;
-	o->record_context = context;
 }
 
 void

@@ -104,14 +104,6 @@ void observer_set_host_clock(struct observer *observer, uint64_t now, uint64_t s
  * later.  `clock` is borrowed. */
 void observer_read_host_clock(struct observer *observer, struct host_clock *clock);
 
-/* Starts or stops keeping connection records (flow/record/flow_record.h), between two calls of observe_frames().  False
- * with errno if out of address space. */
-bool observer_keep_records(struct observer *observer, bool keep);
-
-/* Sets what receives the records, after the probes: of each connection of which an end is local.  `context` is
- * borrowed. */
-void observer_set_record_handler(struct observer *observer, record_handler *handler, void *context);
-
 /* The flow table's timeouts have changed. */
 void observer_set_limits(struct observer *observer, const struct flow_limits *limits);
 

@@ -25,19 +25,6 @@ manifest_find_probe(const char *name)
 	return PROBE_COUNT;
 }
 
-const struct struct_info *
-manifest_find_struct(const char *name)
-{
-	for (size_t i = 0; i < STRUCT_COUNT; i++) {
-		size_t length = strlen(manifest_structs[i].name);
-
-		if (strncmp(manifest_structs[i].name, name, length) == 0 &&
-		    (name[length] == '\0' || strcmp(name + length, "_t") == 0))
-			return &manifest_structs[i];
-	}
-	return NULL;
-}
-
 const struct field_info *
 manifest_find_field(const struct struct_info *info, const char *name)
 {

@@ -103,9 +103,6 @@ unsigned manifest_sites(enum probe_id probe);
 /* The probe of exactly this name, in D's spelling or the note's; PROBE_COUNT if there is none. */
 enum probe_id manifest_find_probe(const char *name);
 
-/* The struct of this name ("tcpinfo" or "tcpinfo_t"); NULL if there is none. */
-const struct struct_info *manifest_find_struct(const char *name);
-
 /* The field of this name; NULL if the struct has no such field. */
 const struct field_info *manifest_find_field(const struct struct_info *info, const char *name);
 

@@ -52,7 +52,22 @@ client_log_error(const char *what, const char *error)
 	return EXIT_FAILURE;
 }
 
+bool
+client_end_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	client_log_error("cannot write to standard output", strerror(errno));
+	return false;
+}
+
 /* ------------------------------------------------------------------------------------------------------ the request */
+
+bool
+client_is_word(const char *value)
+{
+	return value == NULL || (*value != '\0' && strpbrk(value, " \t\r\n") == NULL);
+}
 
 /* Connects with a timeout for every read and write; -1 with errno. */
 static int
@@ -137,22 +152,33 @@ client_send_request(const char *path, const char *request)
 
 static const char client_not_netobsd[] = "the process listening there is not netobsd";
 
-/* Checks the first line of a reply.  False, with what is wrong, unless it is "ok". */
+/* First words of a reply to a request that netobsd does not carry out, see daemon/query/control.h. */
+static const struct {
+	const char *word;
+	int number; /* errno */
+} client_refusals[] = {{"error ", 0}, {"denied ", EPERM}};
+
+/* Checks the first line of a reply.  False, with what is wrong and errno, unless it is "ok". */
 static bool
 client_check_first_line(const char *line, char *error, size_t size)
 {
-	size_t used = 0;
+	const size_t words = sizeof client_refusals / sizeof client_refusals[0];
+	size_t used = 0, i = 0;
 
 	if (strcmp(line, "ok") == 0)
 		return true;
-	if (strncmp(line, "error ", 6) != 0) {
+	while (i < words && strncmp(line, client_refusals[i].word, strlen(client_refusals[i].word)) != 0)
+		i++;
+	if (i == words) {
 		snprintf(error, size, "%s", client_not_netobsd);
+		errno = EPROTO;
 		return false;
 	}
 	error[0] = '\0';
-	for (line += 6; *line != '\0' && used + 5 < size; line++)
+	for (line += strlen(client_refusals[i].word); *line != '\0' && used + 5 < size; line++)
 		used += (size_t)snprintf(error + used, size - used, *line >= ' ' && *line <= '~' ? "%c" : "\\x%02x",
 					 (unsigned char)*line);
+	errno = client_refusals[i].number;
 	return false;
 }
 
@@ -169,7 +195,8 @@ client_describe_no_reply(unsigned timeout, char *error, size_t size)
 			 errno != 0 ? strerror(errno) : "");
 }
 
-ssize_t
+/* Like recv(2), but a signal does not end it: the terminal has another size, or the program continues after a stop. */
+static ssize_t
 client_receive(int fd, void *bytes, size_t size)
 {
 	ssize_t got;
@@ -244,7 +271,7 @@ client_open_reply(const char *path, const char *request, unsigned timeout, char 
 	} else if (client_check_first_line(line, error, size)) {
 		return fd;
 	} else {
-		reason = strncmp(line, "error ", 6) == 0 ? 0 : EPROTO;
+		reason = errno;
 	}
 	close(fd);
 	errno = reason;
@@ -432,11 +459,8 @@ client_request(const char *path, const char *request, struct client_copy *copy, 
 static bool
 client_request_or_log(const char *path, const char *request, struct client_copy copy)
 {
-	static const char open[] = "connections", closed[] = "closed";
-	bool list = strncmp(request, open, sizeof open - 1) == 0 || strncmp(request, closed, sizeof closed - 1) == 0;
 	char error[4096];
 
-	copy.most = list ? CLIENT_LIST_MAX : CLIENT_REPLY_MAX;
 	if (client_request(path, request, &copy, error, sizeof error))
 		return true;
 	client_log_error(error, NULL);
@@ -446,20 +470,21 @@ client_request_or_log(const char *path, const char *request, struct client_copy 
 bool
 client_print_reply(const char *path, const char *request, FILE *to)
 {
-	return client_request_or_log(path, request, (struct client_copy){.to = to});
+	return client_request_or_log(path, request, (struct client_copy){.to = to, .most = CLIENT_REPLY_MAX});
 }
 
 bool
-client_visit_reply(const char *path, const char *request, client_visitor *visit, void *context)
+client_visit_reply(const char *path, const char *request, uint64_t most, client_visitor *visit, void *context)
 {
-	return client_request_or_log(path, request,
-				     (struct client_copy){.to = stdout, .visit = visit, .context = context});
+	return client_request_or_log(
+	    path, request, (struct client_copy){.to = stdout, .most = most, .visit = visit, .context = context});
 }
 
 bool
 client_print_records(const char *path, const char *request)
 {
-	return client_request_or_log(path, request, (struct client_copy){.to = stdout, .records = true});
+	return client_request_or_log(path, request,
+				     (struct client_copy){.to = stdout, .most = CLIENT_LIST_MAX, .records = true});
 }
 
 bool
@@ -469,6 +494,23 @@ client_read_objects(const char *path, const char *request, uint64_t most, client
 	struct client_copy copy = {.most = most, .visit = visit, .context = context};
 
 	return client_request(path, request, &copy, error, size);
+}
+
+static const char *
+client_keep_object(void *context, json_t *object)
+{
+	return json_array_append(context, object) == 0 ? NULL : "memory";
+}
+
+json_t *
+client_read_array(const char *path, const char *request, size_t most, char *error, size_t size)
+{
+	json_t *lines = json_array();
+
+	if (client_read_objects(path, request, most, client_keep_object, lines, error, size))
+		return lines;
+	json_decref(lines);
+	return NULL;
 }
 
 /* --------------------------------------------------------------------------------------------- a reply as a whole */

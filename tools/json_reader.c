@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/json_reader.h"
 
-#include "tools/control_client.h"
-
 json_t *
 json_read_object(const char *line, size_t length)
 {
@@ -11,23 +9,6 @@ json_read_object(const char *line, size_t length)
 	if (json_is_object(object))
 		return object;
 	json_decref(object);
-	return NULL;
-}
-
-static const char *
-json_keep_object(void *context, json_t *object)
-{
-	return json_array_append(context, object) == 0 ? NULL : "memory";
-}
-
-json_t *
-json_read_reply(const char *socket, const char *request, size_t most, char *error, size_t error_size)
-{
-	json_t *lines = json_array();
-
-	if (client_read_objects(socket, request, most, json_keep_object, lines, error, error_size))
-		return lines;
-	json_decref(lines);
 	return NULL;
 }
 

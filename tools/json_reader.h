@@ -12,10 +12,6 @@
  * caller frees it with json_decref(). */
 json_t *json_read_object(const char *line, size_t length);
 
-/* Sends a request whose reply is lines of JSON, and parses them: an array of objects, which the caller frees with
- * json_decref().  NULL with a reason on failure, and if the reply has more than `most` bytes. */
-json_t *json_read_reply(const char *socket, const char *request, size_t most, char *error, size_t error_size);
-
 /* A member.  False if there is none of this type; a number that is negative or has more than 63 bits does not count. */
 bool json_read_unsigned(const json_t *object, const char *name, uint64_t *number);
 bool json_read_bool(const json_t *object, const char *name, bool *value);

@@ -344,12 +344,12 @@ ctl_parse_options(int argc, char **argv, struct ctl_arguments *arguments, int *s
 		case 'h':
 			closed_output_end_quietly();
 			ctl_print_help(stdout);
-			*status = EXIT_SUCCESS;
+			*status = client_end_output() ? EXIT_SUCCESS : EXIT_FAILURE;
 			return false;
 		case 'V':
 			closed_output_end_quietly();
 			puts("netobsctl " PACKAGE_VERSION);
-			*status = EXIT_SUCCESS;
+			*status = client_end_output() ? EXIT_SUCCESS : EXIT_FAILURE;
 			return false;
 		default:
 			*status = ctl_log_wrong_option(option, argv[optind - 1]);

@@ -369,9 +369,9 @@ reply_text_print(const char *path, const char *request, const char *command)
 	for (size_t i = 0; i < sizeof reply_shapes / sizeof reply_shapes[0]; i++)
 		if (strcmp(reply_shapes[i].command, command) == 0)
 			text.shape = &reply_shapes[i];
-	if (!client_visit_reply(path, request, reply_put_object, &text))
+	if (!client_visit_reply(path, request, CLIENT_REPLY_MAX, reply_put_object, &text))
 		return false;
 	if (!text.begun && text.shape != NULL && text.shape->title != NULL)
 		puts(text.shape->title);
-	return true;
+	return client_end_output();
 }

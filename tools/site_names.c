@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "formulas/slots/slots.h"
+#include "tools/control_client.h"
 #include "tools/json_reader.h"
 
 /* The first update may free the slot for a formula that has no slot; the second one then names it.  Other editors may
@@ -55,7 +56,7 @@ site_list_add(struct site_list *list, const json_t *object)
 static bool
 site_list_read(struct site_list *list, const char *socket, char error[SLOT_ERROR_MAX])
 {
-	json_t *lines = json_read_reply(socket, "sites\n", SITES_REPLY_MAX, error, SLOT_ERROR_MAX);
+	json_t *lines = client_read_array(socket, "sites\n", SITES_REPLY_MAX, error, SLOT_ERROR_MAX);
 	bool good = lines != NULL;
 
 	memset(list, 0, sizeof *list);

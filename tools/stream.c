@@ -642,9 +642,12 @@ stream_make_request(char request[CLIENT_REQUEST_MAX], char *const names[], int c
 		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, " %s", names[i]);
 	if (used < CLIENT_REQUEST_MAX)
 		used += (size_t)snprintf(request + used, CLIENT_REQUEST_MAX - used, "\n");
-	if (used < CLIENT_REQUEST_MAX && strcspn(request, "\n\r") == used - 1)
+	if (!client_is_word(options->fields))
+		client_log_error("stream: a value of an option is empty or contains a blank", NULL);
+	else if (used < CLIENT_REQUEST_MAX && strcspn(request, "\n\r") == used - 1)
 		return true;
-	client_log_error("the command is too long or contains a line break", NULL);
+	else
+		client_log_error("the command is too long or contains a line break", NULL);
 	return false;
 }
 

@@ -144,12 +144,6 @@ write_add_word(struct write_arguments *arguments, const char *option, const char
 		arguments->used += (size_t)length;
 }
 
-static bool
-write_has_blank(const char *value)
-{
-	return value != NULL && (*value == '\0' || strpbrk(value, " \t") != NULL);
-}
-
 /* Compiles the filter, if there is one, into the request.  False with a message printed. */
 static bool
 write_set_filter(struct write_request *request, char **words, int count)
@@ -185,7 +179,7 @@ write_run(const char *socket, char **words, int count, const struct write_option
 		return client_log_error("write: name the file with -w FILE; -w - is standard output", NULL);
 	if (options->max_size != NULL && !write_on_settings_parse_size(options->max_size, &request.most_bytes))
 		return EXIT_FAILURE;
-	if (write_has_blank(options->format) || write_has_blank(options->cid) || write_has_blank(options->last))
+	if (!client_is_word(options->format) || !client_is_word(options->cid) || !client_is_word(options->last))
 		return client_log_error("write: a value of an option is empty or contains a blank", NULL);
 	if (strcmp(options->file, "-") == 0 && isatty(STDOUT_FILENO))
 		return client_log_error("a capture is not written to a terminal", NULL);

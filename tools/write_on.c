@@ -744,7 +744,7 @@ static bool
 write_on_check_memory(const struct write_on *writing)
 {
 	char error[256];
-	json_t *lines = json_read_reply(writing->socket, "status\n", STATUS_REPLY_MAX, error, sizeof error);
+	json_t *lines = client_read_array(writing->socket, "status\n", STATUS_REPLY_MAX, error, sizeof error);
 	uint64_t memory;
 	bool known = json_read_unsigned(json_array_get(lines, 0), "flight_memory", &memory);
 
@@ -762,13 +762,13 @@ write_on_check_memory(const struct write_on *writing)
 static bool
 write_on_check_permission(const struct write_on *writing)
 {
-	static const char refusal[] = "only root and the user that netobsd runs as may write";
 	char error[1024];
 	int fd = client_open_reply(writing->socket, PERMISSION_REQUEST, CHECK_TIMEOUT_S, error, sizeof error);
+	bool may_write = fd >= 0 || errno != EPERM;
 
 	if (fd >= 0)
 		close(fd);
-	if (fd >= 0 || strncmp(error, refusal, sizeof refusal - 1) != 0)
+	if (may_write)
 		return true;
 	client_log_error(error, NULL);
 	return false;

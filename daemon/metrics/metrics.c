@@ -70,6 +70,8 @@ struct metrics_job {
 	const char *error; /* NULL: the request is valid */
 	bool head;	   /* HEAD: send no body */
 	bool begun;	   /* the header is written */
+	bool has_page;	   /* the metrics are written, except those of interfaces */
+	uint32_t interfaces; /* number of the next interface of which they are written */
 	enum metrics_path path;
 	struct live_reply live;
 };
@@ -173,12 +175,14 @@ metrics_write_reply(void *context, void *memory, struct text_buffer *text)
 		return live_page_write(&job->live, &metrics->page, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
 	if (job->path == LIVE_CONNECTIONS_PATH)
 		return live_connections_write(&job->live, text) ? SERVER_NEXT_PART : SERVER_NEXT_END;
+	if (job->has_page)
+		return metrics_write_interfaces(metrics->query, &job->interfaces, text) ? SERVER_NEXT_PART
+											: SERVER_NEXT_END;
 	metrics_count_states(metrics);
 	metrics_write_page(metrics->query, metrics->state_counters, text);
 	log_debug(DEBUG_QUERY, "metrics served: %zu bytes", text->used);
-	if (text->truncated)
-		log_warning("the metrics page is too long and was truncated");
-	return SERVER_NEXT_END;
+	job->has_page = true;
+	return SERVER_NEXT_PART;
 }
 
 static void

@@ -8,6 +8,7 @@
 #define NETOBS_DAEMON_METRICS_METRICS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/loop.h"
@@ -26,8 +27,12 @@ struct metrics *metrics_open(const struct config *config, uid_t uid);
 bool metrics_serve(struct metrics *metrics, struct loop *loop, struct query_context *query);
 void metrics_free(struct metrics *metrics);
 
-/* Appends all metrics in Prometheus' text format 0.0.4 (metrics_page.c); `counters` has one element per worker.  Every
- * series exists from the start, even if it is 0, so that rates are exact. */
+/* Appends all metrics except those of interfaces in Prometheus' text format 0.0.4 (metrics_page.c); `counters` has one
+ * element per worker.  Every series exists from the start, even if it is 0, so that rates are exact. */
 void metrics_write_page(struct query_context *query, const struct state_counter *counters, struct text_buffer *text);
+
+/* Appends the metrics of the interfaces from number `*position` on for which there is space.  Returns whether there are
+ * more, from the new `*position` on. */
+bool metrics_write_interfaces(struct query_context *query, uint32_t *position, struct text_buffer *text);
 
 #endif

@@ -159,16 +159,30 @@ metrics_name_is_plain(const char *name)
 	return *at == '\0' && strstr(name, "\\x") == NULL;
 }
 
+/* Most bytes of the sample of an interface. */
+#define INTERFACE_SAMPLE_MAX 256u
+
+/* The interfaces of a part of the page. */
+struct interfaces_part {
+	struct text_buffer *text;
+	uint32_t position; /* number of the next interface that is written */
+	uint32_t visited;
+};
+
 /* Interface names are arbitrary: one that is not plain is written as netobsctl prints it, so that no two names have the
  * same label.  Then they are escaped as the format requires. */
 static void
 metrics_add_interface(void *context, const struct input_interface *observed)
 {
-	struct text_buffer *text = context;
+	struct interfaces_part *part = context;
+	struct text_buffer *text = part->text;
 	char bytes[4 * sizeof observed->interface->name + 1] = "";
 	struct text_buffer escaped = {.bytes = bytes, .size = sizeof bytes};
 	const char *name = observed->interface->name;
 
+	if (part->visited++ != part->position || text_space_left(text) < INTERFACE_SAMPLE_MAX)
+		return;
+	part->position++;
 	if (!metrics_name_is_plain(name)) {
 		text_add_escaped(&escaped, name);
 		name = bytes;
@@ -256,8 +270,6 @@ metrics_write_page(struct query_context *query, const struct state_counter *coun
 	metrics_add_counters(query, text, &totals);
 	metrics_add_gauge(text, "connections_limit", "Maximum number of connections and UDP streams (max-flows).",
 			  query->config->flow_limits.flows);
-	metrics_add_family(text, "interface_up", "gauge", "1 if the observed interface is up, else 0.");
-	stats_visit_interfaces(query->workers, metrics_add_interface, text);
 	metrics_add_batch_times(text, "batch_lag_seconds",
 				"Time from the time stamp of the oldest frame of a batch until the batch is done.",
 				&totals.batches.lag);
@@ -266,4 +278,16 @@ metrics_write_page(struct query_context *query, const struct state_counter *coun
 	metrics_add_memory(query, text);
 	metrics_add_enabled(text, &totals);
 	metrics_add_formulas(query, text);
+}
+
+bool
+metrics_write_interfaces(struct query_context *query, uint32_t *position, struct text_buffer *text)
+{
+	struct interfaces_part part = {.text = text, .position = *position};
+
+	if (*position == 0)
+		metrics_add_family(text, "interface_up", "gauge", "1 if the observed interface is up, else 0.");
+	stats_visit_interfaces(query->workers, metrics_add_interface, &part);
+	*position = part.position;
+	return part.position < part.visited;
 }

@@ -27,6 +27,7 @@ struct control {
 struct control_job {
 	struct control_reply reply;
 	char error[320];   /* why the request is rejected, "" if it is not */
+	bool denied;	   /* because of its user */
 	struct feed *feed; /* until its client has left the server */
 };
 
@@ -84,7 +85,8 @@ control_begin_feed(const struct control *control, struct control_job *job)
 	const struct control_request *request = &job->reply.request;
 	bool privileged = job->reply.uid == 0 || job->reply.uid == control->access.uid;
 
-	if (job->reply.all_owners)
+	job->denied = !job->reply.all_owners;
+	if (!job->denied)
 		job->feed = feeds_begin(control->feeds, request, privileged, job->error, sizeof job->error);
 	else
 		snprintf(job->error, sizeof job->error,
@@ -139,7 +141,8 @@ control_handle_request(void *context, void *memory, char *request, size_t length
 	log_debug(DEBUG_QUERY, "request of user %lu: %s", (unsigned long)uid,
 		  control_request_name(job->reply.request.command));
 	what = uid != 0 && uid != control->access.uid ? control_request_privilege(&job->reply.request) : NULL;
-	if (what != NULL)
+	job->denied = what != NULL;
+	if (job->denied)
 		snprintf(job->error, sizeof job->error, "only root and the user that netobsd runs as may %s", what);
 	else
 		control_begin_reply(control, job);
@@ -160,7 +163,7 @@ control_write_reply(void *context, void *memory, struct text_buffer *text)
 			return SERVER_NEXT_END;
 		return job->reply.later ? SERVER_NEXT_LATER : SERVER_NEXT_PART;
 	}
-	control_reply_fail(job->error, text);
+	control_reply_fail(job->error, job->denied, text);
 	return SERVER_NEXT_END;
 }
 
@@ -201,7 +204,7 @@ control_error_reply(enum server_error error)
 	case SERVER_NOT_PERMITTED:
 		break;
 	}
-	return "error permission denied: the mode and group of the control socket do not allow this user\n";
+	return "denied permission denied: the mode and group of the control socket do not allow this user\n";
 }
 
 static const struct server_ops control_server_ops = {.name = "control",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The control socket.  netobsctl(8) sends one line (control_request.h) and receives a line "ok" or "error WHY",
- * after "ok" the reply; then the connection is closed.  The reply to "stream" is a feed, see feeds.h. */
+/* The control socket.  netobsctl(8) sends one line (control_request.h) and receives a line "ok", "error WHY" or
+ * "denied WHY" if this user may not make the request, after "ok" the reply; then the connection is closed.  The reply
+ * to "stream" is a feed, see feeds.h. */
 #ifndef NETOBS_DAEMON_QUERY_CONTROL_H
 #define NETOBS_DAEMON_QUERY_CONTROL_H
 

@@ -103,16 +103,30 @@ reply_probes(struct query_context *query, struct text_buffer *text)
 
 /* ------------------------------------------------------------------------------------------------------- interfaces */
 
+/* Most bytes of the line of an interface. */
+#define INTERFACE_LINE_MAX 512u
+
+/* The interfaces of a part of the reply. */
+struct interfaces_part {
+	struct text_buffer *text;
+	uint32_t position; /* number of the next interface that is written */
+	uint32_t visited;
+};
+
 static void
 reply_add_interface(void *context, const struct input_interface *observed)
 {
+	struct interfaces_part *part = context;
 	static const char *const states[INTERFACE_STATES] = {[INTERFACE_UP] = "up",
 							     [INTERFACE_DOWN] = "down",
 							     [INTERFACE_REMOVED] = "lost",
 							     [INTERFACE_REFUSED] = "refused"};
 	const char *link_type = pcap_datalink_val_to_name(observed->link_type);
-	struct json json = text_json(context);
+	struct json json = text_json(part->text);
 
+	if (part->visited++ != part->position || text_space_left(part->text) < INTERFACE_LINE_MAX)
+		return;
+	part->position++;
 	json_begin_object(&json, NULL);
 	json_add_string(&json, "interface", observed->interface->name);
 	json_add_unsigned(&json, "ifindex", observed->interface->ifindex);
@@ -123,6 +137,19 @@ reply_add_interface(void *context, const struct input_interface *observed)
 	json_add_unsigned(&json, "interface_dropped", observed->interface_dropped);
 	json_add_unsigned(&json, "lost", observed->times_removed);
 	json_end_line(&json);
+}
+
+static void
+reply_write_interfaces(struct control_reply *reply, struct text_buffer *text)
+{
+	struct interfaces_part part = {.text = text, .position = reply->position};
+
+	if (!reply->begun)
+		text_add_format(text, "ok\n");
+	reply->begun = true;
+	stats_visit_interfaces(reply->query->workers, reply_add_interface, &part);
+	reply->position = part.position;
+	reply->done = part.position >= part.visited;
 }
 
 /* --------------------------------------------------------------------------------------------------------- counters */
@@ -375,7 +402,7 @@ reply_reload(struct query_context *query, struct text_buffer *text)
 	char error[256] = "";
 
 	if (!query->reload(query->context, error, sizeof error)) {
-		control_reply_fail(error, text);
+		control_reply_fail(error, false, text);
 		return;
 	}
 	text_add_format(text, "ok\n");
@@ -403,9 +430,6 @@ reply_write_single(struct control_reply *reply, struct text_buffer *text)
 	case REQUEST_PROBES:
 		reply_probes(query, text);
 		break;
-	case REQUEST_INTERFACES:
-		stats_visit_interfaces(query->workers, reply_add_interface, text);
-		break;
 	case REQUEST_DEBUG:
 		reply_debug(&reply->request, text);
 		break;
@@ -421,9 +445,9 @@ reply_write_single(struct control_reply *reply, struct text_buffer *text)
 }
 
 void
-control_reply_fail(const char *error, struct text_buffer *text)
+control_reply_fail(const char *error, bool denied, struct text_buffer *text)
 {
-	text_add_format(text, "error ");
+	text_add_format(text, "%s ", denied ? "denied" : "error");
 	text_add_escaped(text, error); /* contains names of files */
 	text_add_format(text, "\n");
 }
@@ -435,6 +459,8 @@ control_reply_write(struct control_reply *reply, struct text_buffer *text)
 		control_reply_write_connections(reply, text);
 	else if (reply->request.command == REQUEST_FORMULAS || reply->request.command == REQUEST_DEFINE)
 		reply_write_formulas(reply, text);
+	else if (reply->request.command == REQUEST_INTERFACES)
+		reply_write_interfaces(reply, text);
 	else if (reply->request.command == REQUEST_WRITE)
 		control_reply_write_frames(reply, text);
 	else

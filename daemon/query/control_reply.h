@@ -31,7 +31,7 @@ struct control_reply {
 	struct query_context *query; /* borrowed */
 	struct control_request request;
 	unsigned worker;		    /* connections: worker whose flow table is being read */
-	uint32_t position;		    /* position in that table; formulas: number of the next one */
+	uint32_t position;		    /* position in that table; formulas, interfaces: number of the next one */
 	char formula[FORMULA_NAME_MAX + 1]; /* formulas: the one to describe, "" to list all */
 	bool begun;
 	bool done;
@@ -61,8 +61,8 @@ bool control_reply_begin_connections(struct control_reply *reply, char *error, s
 void control_reply_write_connections(struct control_reply *reply, struct text_buffer *text);
 void control_reply_end_connections(struct control_reply *reply);
 
-/* The reply to a request that is not carried out. */
-void control_reply_fail(const char *error, struct text_buffer *text);
+/* The reply to a request that is not carried out, because of its user if `denied`. */
+void control_reply_fail(const char *error, bool denied, struct text_buffer *text);
 
 /* Selects the formula to describe by its number; false if there is none. */
 bool control_reply_select_formula(struct control_reply *reply, unsigned number);
@@ -96,8 +96,8 @@ int32_t reply_owner_pid(const struct control_reply *reply, const struct flow_tab
 /* Bytes of the word for how an end is owned, or why its process is unknown: "process", "listener", "private". */
 #define REPLY_OWNER_WORD_SIZE 16
 
-/* The owner of an end in `*owner`, and the word for it; false if its process is unknown, or one that the client may not
- * see. */
+/* The owner of an end in `*owner`, and the word for it; false if its user is unknown, or one whose sockets the client may
+ * not see.  The process may be unknown (-1) although the user is known. */
 bool reply_find_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 		      unsigned endpoint, struct owner *owner, char word[REPLY_OWNER_WORD_SIZE]);
 

@@ -13,13 +13,12 @@
 #include "records/record_json.h"
 #include "records/record_ring.h"
 
-/* Connections visited for one part; capture is blocked meanwhile.  One of which the row is made, or the owner looked
- * up, costs as much as EXAMINED_COST others. */
-#define FLOWS_PER_PART 4096u
-#define EXAMINED_COST  8u
+/* Time after which a part ends, ns; capture is blocked meanwhile.  An expression may cost many times as much as the
+ * rest of a row, so that no number of rows bounds the time. */
+#define PART_NS 500000u
 
-/* Ended connections examined for one part. */
-#define RECORDS_PER_PART 512u
+/* Places of the flow table, or records, that are passed over before the clock is read again. */
+#define PASSED_PER_READING 64u
 
 /* What a reply about connections needs besides the request. */
 struct connections_reply {
@@ -136,7 +135,7 @@ connections_fill_open(const struct control_reply *control, const struct flow_tab
 		record = &unkept;
 	}
 	of.record = record;
-	of.reason = flow_record_reason(flow, record);
+	of.reason = flow_record_reason(table, flow, record, now);
 	client = flow_record_client(record);
 	memset(&row->live, 0, sizeof row->live);
 	for (unsigned end = 0; end < 2; end++)
@@ -178,6 +177,17 @@ connections_add_note(struct text_buffer *text, const char *note)
 	json_begin_object(&json, NULL);
 	json_add_string(&json, "note", note);
 	json_end_line(&json);
+}
+
+/* Whether a part that began at `start` must end.  `*passed` counts what was passed over since the clock was read; a row
+ * that was examined counts as all of it. */
+static bool
+connections_time_is_over(uint64_t start, unsigned *passed)
+{
+	if (*passed < PASSED_PER_READING)
+		return false;
+	*passed = 0;
+	return clock_monotonic_ns() - start >= PART_NS;
 }
 
 static bool
@@ -229,7 +239,7 @@ connections_visit_owners(struct control_reply *control, const struct flow_table 
 		reply_wait_for_owners(control, flow);
 }
 
-/* One step of the present pass; returns what it costs. */
+/* One step of the present pass; returns as how many places passed over it counts. */
 static unsigned
 connections_visit(struct control_reply *control, const struct flow_table *table, const struct flow *flow,
 		  struct text_buffer *text)
@@ -246,7 +256,7 @@ connections_visit(struct control_reply *control, const struct flow_table *table,
 		connections_fill_open(control, table, flow, &row);
 		connections_add(control, &row, text);
 	}
-	return EXAMINED_COST;
+	return PASSED_PER_READING;
 }
 
 /* Moves on to the next worker, then to the next pass; the last one ends the reply. */
@@ -271,16 +281,18 @@ connections_write_open(struct control_reply *control, struct text_buffer *text)
 	const unsigned pass = control->owner_pass;
 	uint32_t position = control->position;
 	const struct flow *flow;
-	unsigned cost = 0;
+	unsigned passed = 0;
+	uint64_t start;
 	bool more = true;
 
 	control->later = false;
 	fair_lock_acquire(worker->lock);
-	while (cost < FLOWS_PER_PART && more && !control->done && !control->later && control->owner_pass == pass &&
-	       connections_have_space(text)) {
+	start = clock_monotonic_ns();
+	while (more && !control->done && !control->later && control->owner_pass == pass &&
+	       connections_have_space(text) && !connections_time_is_over(start, &passed)) {
 		position = control->position;
 		more = flow_table_next(table, &control->position, &flow);
-		cost += more && flow != NULL ? connections_visit(control, table, flow, text) : 1;
+		passed += more && flow != NULL ? connections_visit(control, table, flow, text) : 1;
 	}
 	owner_lookup_wake(worker->owner_lookup);
 	fair_lock_release(worker->lock);
@@ -330,11 +342,12 @@ connections_write_ended(struct control_reply *control, struct text_buffer *text)
 {
 	struct connections_reply *reply = control->connections;
 	uint64_t cid = control->request.cid;
+	uint64_t start = clock_monotonic_ns();
+	unsigned passed = 0;
 	struct connrow row;
 	char note[128];
 
-	for (unsigned examined = 0;
-	     examined < RECORDS_PER_PART && !control->done && connections_have_space(text); examined++) {
+	for (; !control->done && connections_have_space(text) && !connections_time_is_over(start, &passed); passed++) {
 		if (!connections_read_ended(reply, &row.record)) {
 			control->done = true;
 			break;
@@ -342,6 +355,7 @@ connections_write_ended(struct control_reply *control, struct text_buffer *text)
 		if (row.record.cr_end < reply->since ||
 		    (cid != 0 && row.record.cr_client_cid != cid && row.record.cr_server_cid != cid))
 			continue;
+		passed += PASSED_PER_READING;
 		connections_hide_owners(control, &row.record);
 		connrow_set_ended(&row);
 		connections_add(control, &row, text);

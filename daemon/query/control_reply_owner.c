@@ -19,15 +19,16 @@ enum reply_owner_status {
 	REPLY_OWNER_LISTENER,
 	REPLY_OWNER_CLOSED,
 	REPLY_OWNER_UNKNOWN, /* from here on the process is unknown */
-	REPLY_OWNER_CAPTURE = REPLY_OWNER_UNKNOWN,
+	REPLY_OWNER_HIDDEN = REPLY_OWNER_UNKNOWN,
+	REPLY_OWNER_NO_PROCESS,
+	REPLY_OWNER_NO_USER, /* from here on the user is unknown, too, or not the client's business */
+	REPLY_OWNER_CAPTURE = REPLY_OWNER_NO_USER,
 	REPLY_OWNER_REMOTE,
 	REPLY_OWNER_OFF,
 	REPLY_OWNER_SCTP,
 	REPLY_OWNER_PENDING,
 	REPLY_OWNER_PRIVATE,
-	REPLY_OWNER_HIDDEN,
 	REPLY_OWNER_NO_SOCKET,
-	REPLY_OWNER_NO_PROCESS,
 };
 
 static const char *const reply_owner_words[] = {
@@ -214,5 +215,5 @@ reply_find_owner(const struct control_reply *reply, const struct flow_table *tab
 	enum reply_owner_status status = reply_read_owner(reply, table, flow, endpoint, owner);
 
 	snprintf(word, REPLY_OWNER_WORD_SIZE, "%s", reply_owner_words[status]);
-	return status < REPLY_OWNER_UNKNOWN;
+	return status < REPLY_OWNER_NO_USER;
 }

@@ -186,7 +186,6 @@ parser_fail_unknown(const struct request_parser *parser, const char *word)
 static bool
 parser_store(const struct request_parser *parser, const struct request_option *option, const char *value)
 {
-	static const struct quantity time = {DIMENSION_TIME, 0, 1, 100 * UNITS_YEAR, false};
 	void *field = (char *)parser->request + option->offset;
 	char message[UNITS_ERROR_MAX];
 	bool good = true;
@@ -200,7 +199,7 @@ parser_store(const struct request_parser *parser, const struct request_option *o
 		good = control_parse_number(value, option->most, field) && *(uint64_t *)field > 0;
 		break;
 	case OPTION_TIME:
-		good = units_parse(&time, value, field, message);
+		good = units_parse(&quantity_last, value, field, message);
 		break;
 	case OPTION_TEXT:
 		*(const char **)field = value;
@@ -244,9 +243,12 @@ parser_take_options(const struct request_parser *parser, char **rest)
 			return false;
 		given |= 1u << i;
 	}
-	if ((given & CID) == 0 || (given & LAST) == 0)
+	if ((given & CID) != 0 && (given & LAST) != 0)
+		snprintf(parser->error, parser->size, "%s: give either --cid or --last", parser->row->name);
+	else if ((parser->row->options & CLOSED) != 0 && (given & LAST) != 0 && (given & CLOSED) == 0)
+		snprintf(parser->error, parser->size, "%s: --last needs --closed", parser->row->name);
+	else
 		return true;
-	snprintf(parser->error, parser->size, "%s: give either --cid or --last", parser->row->name);
 	return false;
 }
 

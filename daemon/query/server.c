@@ -68,13 +68,15 @@ client_descriptors_limit(unsigned most)
 	limit = most > least ? most : least;
 }
 
-void
+/* Counts the descriptor of a client. */
+static void
 client_descriptors_add(void)
 {
 	count++;
 }
 
-bool
+/* Whether there are more than a client may add to. */
+static bool
 client_descriptors_exceed(bool privileged)
 {
 	return count > limit - (privileged ? 0 : CLIENT_DESCRIPTORS_PRIVILEGED);
@@ -281,6 +283,19 @@ client_note_empty_part(struct server_client *client)
 	watch_arm_timer(client->timer, REPLY_TIMEOUT_NS);
 }
 
+/* The part is longer than it may be.  The reply ends within a line, by which the client knows that it is incomplete. */
+static void
+client_break_off(struct server_client *client)
+{
+	struct text_buffer *text = &client->text;
+
+	log_warning("the %s socket: a reply breaks off, a part of it is longer than %u bytes",
+		    client->server->ops->name, SERVER_PART_SIZE);
+	while (text->used > 0 && text->bytes[text->used - 1] == '\n')
+		text->used--;
+	client->next = SERVER_NEXT_END;
+}
+
 static void
 client_send_reply(void *context)
 {
@@ -292,6 +307,8 @@ client_send_reply(void *context)
 		client->text = (struct text_buffer){.bytes = client->part, .size = sizeof client->part};
 		client->part_sent = 0;
 		client->next = server->ops->write_reply(server->context, client->state, &client->text);
+		if (client->text.truncated)
+			client_break_off(client);
 		client_note_empty_part(client);
 	}
 	if (client->next == SERVER_NEXT_LEAVE) {

@@ -63,7 +63,7 @@ struct server_ops {
 	/* Handles a complete request of `length` bytes, which may be modified, from user `uid`.  `job`, initially
 	 * zero, keeps what is needed for the reply.  Bytes after the request are ignored. */
 	void (*handle_request)(void *context, void *job, char *request, size_t length, uid_t uid);
-	/* Appends the next part of the reply, which may be empty. */
+	/* Appends the next part of the reply, which may be empty.  With one that is truncated the reply breaks off. */
 	enum server_next (*write_reply)(void *context, void *job, struct text_buffer *text);
 	/* After SERVER_NEXT_LEAVE: takes over the nonblocking socket of a client, which is no longer one of the
 	 * server's clients: its limits of number and time do not apply.  client_descriptors_close() closes it.
@@ -96,12 +96,6 @@ unsigned client_descriptors_wanted(const struct config *config);
 
 /* Sets the limit, at least CLIENT_DESCRIPTORS_PRIVILEGED; there is no limit before. */
 void client_descriptors_limit(unsigned most);
-
-/* Counts the descriptor of a client. */
-void client_descriptors_add(void);
-
-/* Whether there are more than a client may add to. */
-bool client_descriptors_exceed(bool privileged);
 
 /* Closes the descriptor of a client. */
 void client_descriptors_close(int fd);

@@ -313,6 +313,11 @@ const struct counter_row counters_table[] = {
 	 IF_NONZERO, .help = "UDP streams that were open at the end of the capture."},
 	{.group = "ended.sctp.", .name = "capture-end", FIELD(records.ended[FLOW_SCTP][RECORD_CAPTURE_END]),
 	 IF_NONZERO, .help = "SCTP associations that were open at the end of the capture."},
+	{.group = "attempts.", .name = "unanswered", FIELD(records.unanswered), IF_NONZERO,
+	 .metric = "tcp_attempts_unanswered_total",
+	 .help = "Attempts to open a TCP connection without an answer, counted when the SYN is sent for the third "
+		 "time, or else when the attempt times out.",
+	 .advice = "A host is down, a firewall drops packets, or the accept queue of a server is full."},
 	{.group = "reset.client.", FIELD(records.resets[0]), IF_NONZERO, EXPORTED(IF_NONZERO),
 	 ELEMENTS(0, TCP_STATE_COUNT, counters_tcp_state_name, "state"),
 	 .metric = "tcp_resets_total", .label = "side=\"client\",state",

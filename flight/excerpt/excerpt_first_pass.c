@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "flight/excerpt/excerpts_internal.h"
+#include "flight/excerpt/excerpt_first_pass.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct pass_connection {
 };
 
 struct excerpt_first_pass {
-	struct excerpts *excerpts;
+	struct excerpt_input *input;
 	struct excerpt_index *index;
 	const struct flow_table *flows;
 	uint32_t *numbers; /* of the connections, by flow_table_index(); 0 unknown */
@@ -39,15 +39,23 @@ struct excerpt_first_pass {
 	uint64_t fragments[RING_FRAGMENTS_MAX]; /* earlier frames of the datagrams that it has completed */
 };
 
+void
+excerpt_input_fail(struct excerpt_input *input, int error)
+{
+	if (input->error == 0)
+		input->error = error;
+	loop_stop(input->loop);
+}
+
 /* -------------------------------------------------------------------------------------------------------- the frame */
 
 /* Whether the frame belongs to the input that is indexed. */
 static inline bool
-pass_takes_frame(struct excerpts *excerpts, const struct frame *frame, uint64_t now)
+pass_takes_frame(struct excerpt_input *input, const struct frame *frame, uint64_t now)
 {
-	if (__builtin_expect(excerpts->error != 0, 0) || excerpts_is_after_window(excerpts, frame->ts, now))
+	if (__builtin_expect(input->error != 0, 0) || excerpt_input_is_after_window(input, frame->ts, now))
 		return false;
-	frame_tally_add(&excerpts->first, 0, frame->len, frame->ts);
+	frame_tally_add(&input->tally, 0, frame->len, frame->ts);
 	return true;
 }
 
@@ -59,7 +67,7 @@ pass_connection_number(struct excerpt_first_pass *pass, const struct flow *flow)
 
 	if (number <= EXCERPT_CONNECTIONS_MAX)
 		return (uint32_t)number;
-	excerpts_fail(pass->excerpts, EOVERFLOW);
+	excerpt_input_fail(pass->input, EOVERFLOW);
 	return 0;
 }
 
@@ -67,7 +75,7 @@ static void
 pass_check(struct excerpt_first_pass *pass, bool added)
 {
 	if (__builtin_expect(!added, 0))
-		excerpts_fail(pass->excerpts, errno);
+		excerpt_input_fail(pass->input, errno);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- notes */
@@ -94,7 +102,7 @@ pass_add_note(struct excerpt_first_pass *pass, const struct flow *flow, unsigned
 {
 	uint32_t number;
 
-	if (!pass->excerpts->commented || !pass_has_room(pass, 0))
+	if (!pass->input->commented || !pass_has_room(pass, 0))
 		return;
 	number = pass_connection_number(pass, flow);
 	pass_check(pass, excerpt_index_add_note(pass->index, number, endpoint, note));
@@ -135,7 +143,7 @@ pass_begin_frame(void *context, const struct frame *frame, uint64_t now)
 {
 	struct excerpt_first_pass *pass = context;
 
-	pass->in_frame = pass_takes_frame(pass->excerpts, frame, now);
+	pass->in_frame = pass_takes_frame(pass->input, frame, now);
 	pass->has_packet = pass->has_fragment = false;
 	pass->direction = DIRECTION_UNKNOWN;
 	pass->packet_id = 0;
@@ -305,7 +313,7 @@ pass_on_fast_frame(void *context, const struct frame *frame, uint64_t now, const
 		pass_begin_frame(pass, frame, now);
 		pass_on_packet(pass, packet);
 		pass_end_frame(pass);
-	} else if (pass_takes_frame(pass->excerpts, frame, now)) {
+	} else if (pass_takes_frame(pass->input, frame, now)) {
 		pass_check(pass, excerpt_index_add(pass->index, number, packet->direction, packet->packet_id));
 	}
 }
@@ -324,14 +332,15 @@ static const struct frame_listener pass_listener = {
 };
 
 struct excerpt_first_pass *
-excerpt_first_pass_new(struct excerpts *excerpts, struct observer *observer, uint32_t flows, uint64_t seed)
+excerpt_first_pass_new(struct excerpt_input *input, struct excerpt_index *index, struct observer *observer,
+		       uint32_t flows, uint64_t seed)
 {
 	struct excerpt_first_pass *pass = calloc(1, sizeof *pass);
 
 	if (pass == NULL)
 		return NULL;
-	pass->excerpts = excerpts;
-	pass->index = &excerpts->index;
+	pass->input = input;
+	pass->index = index;
 	pass->flows = observer_flows(observer);
 	pass->numbers = calloc(flow_index_space(flows), sizeof *pass->numbers);
 	pass->fragment_frames = fragment_frames_new(seed);

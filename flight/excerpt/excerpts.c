@@ -9,79 +9,56 @@
 
 #include "base/log.h"
 #include "base/output_file.h"
-#include "flight/excerpt/excerpts_internal.h"
+#include "flight/excerpt/excerpt_first_pass.h"
+#include "flight/excerpt/excerpt_index.h"
 #include "observe/ring_listener.h"
 #include "observe/workers.h"
 #include "probes/manifest.h"
 
-#define LEFT_LEAST ((size_t)1024)
+/* Most comments of a frame; further ones are counted.  So many fit into a block of a pcapng file. */
+#define EXCERPT_COMMENTS_MAX ((size_t)4096)
 
-void
-excerpt_left_open(struct excerpt_left *left, size_t max)
-{
-	*left = (struct excerpt_left){.max = max};
-}
+struct excerpt_comment {
+	uint32_t connection;
+	char text[RING_COMMENT_MAX];
+};
 
-void
-excerpt_left_close(struct excerpt_left *left)
-{
-	free(left->counts);
-	*left = (struct excerpt_left){.max = left->max};
-}
+struct excerpt_comments {
+	struct excerpt_comment *comments;
+	const char **selected; /* room for as many */
+	size_t count, capacity;
+};
 
-/* Two counts that differ in the place of fewer bits differ in that of more, too. */
-static bool
-left_grow(struct excerpt_left *left)
-{
-	size_t size = left->size == 0 ? LEFT_LEAST : 2 * left->size;
-	struct left_count *counts = calloc(size, sizeof *counts);
+/* One --write. */
+struct excerpt {
+	char *name; /* of a formula or probe */
+	const char *path;
+	struct excerpt_file *file;
+	struct excerpt_selection connections; /* with a firing */
+	uint64_t firings, unconnected;	      /* firings; of them, those without a connection */
+	struct excerpt_left left; /* delayed: frames that have left the ring unwritten */
+	uint64_t missing;	  /* delayed: of these, frames of connections that matched later; at least as many if
+				   * `left` has dropped counts */
+	uint64_t comments_left_out; /* comments beyond EXCERPT_COMMENTS_MAX */
+};
 
-	if (counts == NULL)
-		return false;
-	for (size_t i = 0; i < left->size; i++)
-		if (left->counts[i].connection != 0)
-			counts[left->counts[i].connection & (size - 1)] = left->counts[i];
-	free(left->counts);
-	left->counts = counts;
-	left->size = size;
-	return true;
-}
-
-static struct left_count *
-left_at(const struct excerpt_left *left, uint32_t connection)
-{
-	return &left->counts[connection & (left->size - 1)];
-}
-
-bool
-excerpt_left_add(struct excerpt_left *left, uint32_t connection)
-{
-	struct left_count *count;
-
-	if (left->size == 0 && !left_grow(left))
-		return false;
-	while ((count = left_at(left, connection))->connection != connection && count->connection != 0 &&
-	       left->size < left->max)
-		if (!left_grow(left))
-			return false;
-	if (count->connection != connection) {
-		left->dropped = left->dropped || count->connection != 0;
-		*count = (struct left_count){.connection = connection};
-	}
-	count->frames += count->frames < UINT32_MAX;
-	if (connection > left->latest)
-		left->latest = connection;
-	return true;
-}
-
-/* Connections are numbered in the order of their first frames, which leave in this order. */
-uint32_t
-excerpt_left_frames(const struct excerpt_left *left, uint32_t connection)
-{
-	if (left->size != 0 && left_at(left, connection)->connection == connection)
-		return left_at(left, connection)->frames;
-	return left->dropped && connection <= left->latest;
-}
+struct excerpts {
+	struct excerpt_input input;
+	bool twice;  /* the input is read twice; else it is delayed by the ring */
+	bool failed; /* a file cannot be written */
+	struct excerpt_first_pass *first_pass; /* of a run with two */
+	struct ring *ring;		       /* of one that is delayed */
+	struct excerpt_selection any; /* connections of any excerpt */
+	struct excerpt_index index;
+	struct excerpt_late late;
+	struct excerpt_waiting *waiting; /* delayed: late comments */
+	struct excerpt_cursor cursor;
+	struct second_pass *second_pass;
+	struct frame_tally second; /* frames of the second pass */
+	struct excerpt_comments comments; /* of the frame that is written */
+	size_t count;
+	struct excerpt excerpts[];
+};
 
 /* ------------------------------------------------------------------------------------------------- excerpt comments */
 
@@ -127,7 +104,7 @@ excerpts_next_comment(struct excerpts *excerpts)
 	struct excerpt_comment *comment = excerpt_comments_reserve(&excerpts->comments);
 
 	if (comment == NULL)
-		excerpts_fail(excerpts, ENOMEM);
+		excerpt_input_fail(&excerpts->input, ENOMEM);
 	return comment;
 }
 
@@ -176,7 +153,7 @@ excerpts_stop_writing(struct excerpts *excerpts, const struct excerpt_file *file
 	if (excerpt_file_is_closed(file) && !excerpts_are_closed(excerpts))
 		return;
 	excerpts->failed = true;
-	loop_stop(excerpts->loop);
+	loop_stop(excerpts->input.loop);
 }
 
 /* ------------------------------------------------------------------------------------------------- the second pass */
@@ -240,7 +217,7 @@ excerpts_visit(void *context, const struct frame *frame, uint64_t now)
 	struct indexed_frame indexed;
 
 	(void)now;
-	if (excerpts->failed || excerpts->error != 0 || !excerpt_cursor_next(&excerpts->cursor, &indexed))
+	if (excerpts->failed || excerpts->input.error != 0 || !excerpt_cursor_next(&excerpts->cursor, &indexed))
 		return;
 	frame_tally_add(&excerpts->second, 0, frame->len, frame->ts);
 	if (excerpts_indexed_is_selected(excerpts, &excerpts->any, &indexed))
@@ -251,7 +228,7 @@ excerpts_visit(void *context, const struct frame *frame, uint64_t now)
 static bool
 excerpts_check_second_pass(const struct excerpts *excerpts)
 {
-	int error = excerpts->error != 0	 ? excerpts->error
+	int error = excerpts->input.error != 0	 ? excerpts->input.error
 		    : excerpts->index.error != 0 ? excerpts->index.error
 						 : excerpts->late.error;
 
@@ -272,9 +249,10 @@ excerpts_write_again(struct excerpts *excerpts)
 	if (excerpts->any.count == 0)
 		return true;
 	good = second_pass_run(excerpts->second_pass, excerpts_visit, excerpts) != INPUT_FAILED;
-	if (excerpts->failed || !excerpts_check_second_pass(excerpts) || loop_is_stopped(excerpts->loop))
+	if (excerpts->failed || !excerpts_check_second_pass(excerpts) || loop_is_stopped(excerpts->input.loop))
 		return false;
-	if (good && excerpts->second.frames == excerpts->first.frames && excerpts->second.hash == excerpts->first.hash)
+	if (good && excerpts->second.frames == excerpts->input.tally.frames &&
+	    excerpts->second.hash == excerpts->input.tally.hash)
 		return true;
 	log_error("the input changed while it was read");
 	return false;
@@ -344,7 +322,8 @@ excerpts_write_delayed(void *context, const struct ring_frame *frame)
 	};
 	bool any = excerpts_delayed_is_selected(&excerpts->any, frame);
 
-	if (excerpts->failed || excerpts->error != 0 || excerpts_is_after_window(excerpts, frame->ts, frame->now))
+	if (excerpts->failed || excerpts->input.error != 0 ||
+	    excerpt_input_is_after_window(&excerpts->input, frame->ts, frame->now))
 		return;
 	if (any)
 		excerpts_collect_delayed_comments(excerpts, frame);
@@ -353,30 +332,20 @@ excerpts_write_delayed(void *context, const struct ring_frame *frame)
 
 		if (!any || !excerpts_delayed_is_selected(&excerpt->connections, frame)) {
 			if (!excerpt_count_left(excerpt, frame))
-				excerpts_fail(excerpts, errno);
+				excerpt_input_fail(&excerpts->input, errno);
 		} else if (!excerpt_write_frame(excerpts, excerpt, &written)) {
 			excerpts_stop_writing(excerpts, excerpt->file);
 		}
 	}
 }
 
-/* --------------------------------------------------------------------------------------------------------- excerpts */
+/* --------------------------------------------------------------------------------------------------------- opening */
 
 /* The file of "-": blocking output, unlike that of --print and --records. */
 #define STANDARD_OUTPUT "/dev/stdout"
 
 /* Delay of an input that is read once, unless flight-memory is set, bytes. */
 #define DELAY_MEMORY ((size_t)64 * 1024 * 1024)
-
-void
-excerpts_fail(struct excerpts *excerpts, int error)
-{
-	if (excerpts->error == 0)
-		excerpts->error = error;
-	loop_stop(excerpts->loop);
-}
-
-/* --------------------------------------------------------------------------------------------------------- opening */
 
 static struct excerpts *
 excerpts_new(const struct config *config)
@@ -391,10 +360,10 @@ excerpts_new(const struct config *config)
 		log_out_of_memory();
 		return NULL;
 	}
-	excerpts->config = config;
+	excerpts->input.config = config;
 	excerpts->count = count;
 	excerpts->twice = second_pass_obstacle(config) == NULL;
-	excerpts->commented = config->write_format == CAPTURE_PCAPNG;
+	excerpts->input.commented = config->write_format == CAPTURE_PCAPNG;
 	for (size_t i = 0; i < count; i++)
 		excerpt_left_open(&excerpts->excerpts[i].left, EXCERPT_LEFT_MAX);
 	excerpt_index_open(&excerpts->index, (const int[]){-1, -1, -1, -1}, SPOOL_MEMORY);
@@ -406,7 +375,7 @@ excerpts_new(const struct config *config)
 static bool
 excerpts_use_path(const struct excerpts *excerpts, size_t count, const char *path)
 {
-	const struct config *config = excerpts->config;
+	const struct config *config = excerpts->input.config;
 	const char *records = config->records_path;
 	bool prints = config->print != PRINT_OFF || (config->records && records == NULL);
 
@@ -423,7 +392,7 @@ excerpts_use_path(const struct excerpts *excerpts, size_t count, const char *pat
 static bool
 excerpts_open_one(struct excerpts *excerpts, size_t number)
 {
-	const char *option = excerpts->config->writes[number];
+	const char *option = excerpts->input.config->writes[number];
 	struct excerpt *excerpt = &excerpts->excerpts[number];
 	size_t length = strcspn(option, "=");
 
@@ -437,7 +406,7 @@ excerpts_open_one(struct excerpts *excerpts, size_t number)
 		log_error("cannot write the capture %s: another option writes this file", excerpt->path);
 		return false;
 	}
-	excerpt->file = excerpt_file_open(excerpt->path, excerpts->config);
+	excerpt->file = excerpt_file_open(excerpt->path, excerpts->input.config);
 	return excerpt->file != NULL;
 }
 
@@ -475,9 +444,9 @@ excerpts_open(const struct config *config)
 bool
 excerpts_open_inputs(struct excerpts *excerpts, struct loop *loop)
 {
-	excerpts->loop = loop;
+	excerpts->input.loop = loop;
 	if (excerpts->twice)
-		excerpts->second_pass = second_pass_open(excerpts->config, loop);
+		excerpts->second_pass = second_pass_open(excerpts->input.config, loop);
 	return !excerpts->twice || excerpts->second_pass != NULL;
 }
 
@@ -514,7 +483,7 @@ excerpt_select(struct excerpts *excerpts, struct excerpt *excerpt, uint32_t conn
 	if (!excerpt_selection_add(&excerpt->connections, connection) ||
 	    (!excerpt_selection_has(&excerpts->any, connection) &&
 	     !excerpt_selection_add(&excerpts->any, connection)))
-		excerpts_fail(excerpts, ENOMEM);
+		excerpt_input_fail(&excerpts->input, ENOMEM);
 	else
 		excerpt->missing += excerpt_left_frames(&excerpt->left, connection);
 }
@@ -534,10 +503,10 @@ excerpts_comment(struct excerpts *excerpts, const struct formula_match *match, u
 		ring_add_text(excerpts->ring, match->cid, text);
 	} else if (excerpts->twice) {
 		if (!excerpt_late_add(&excerpts->late, connection, excerpts->index.count, text))
-			excerpts_fail(excerpts, errno);
+			excerpt_input_fail(&excerpts->input, errno);
 	} else if (flow != NULL && (latest = ring_latest_frame(excerpts->ring, flow)) != 0) {
 		if (!excerpt_waiting_add(excerpts->waiting, latest, connection, text))
-			excerpts_fail(excerpts, ENOMEM);
+			excerpt_input_fail(&excerpts->input, ENOMEM);
 	}
 }
 
@@ -548,10 +517,10 @@ excerpts_on_match(void *context, const struct formula_match *match)
 	uint64_t connection = excerpt_connection_number(match->cid);
 	bool written = false;
 
-	if (!match->is_written || excerpts->error != 0)
+	if (!match->is_written || excerpts->input.error != 0)
 		return;
 	if (connection > EXCERPT_CONNECTIONS_MAX) {
-		excerpts_fail(excerpts, EOVERFLOW);
+		excerpt_input_fail(&excerpts->input, EOVERFLOW);
 		return;
 	}
 	for (size_t i = 0; i < excerpts->count; i++) {
@@ -565,7 +534,7 @@ excerpts_on_match(void *context, const struct formula_match *match)
 		if (written)
 			excerpt_select(excerpts, excerpt, (uint32_t)connection);
 	}
-	if (written && excerpts->commented)
+	if (written && excerpts->input.commented)
 		excerpts_comment(excerpts, match, (uint32_t)connection);
 }
 
@@ -583,7 +552,7 @@ excerpts_writes(void *context, const char *name)
 static bool
 excerpts_make_ring(struct excerpts *excerpts, struct observer *observer, uint32_t flows, uint64_t seed)
 {
-	const size_t memory = excerpts->config->flight_memory;
+	const size_t memory = excerpts->input.config->flight_memory;
 	const struct ring_limits limits = {
 	    .memory = memory != 0 ? memory : DELAY_MEMORY,
 	    .flows = flows,
@@ -603,14 +572,14 @@ excerpts_make_ring(struct excerpts *excerpts, struct observer *observer, uint32_
 static bool
 excerpts_listen(struct excerpts *excerpts, struct observer *observer)
 {
-	uint32_t flows = observer_flow_limit(excerpts->config, 1);
+	uint32_t flows = observer_flow_limit(excerpts->input.config, 1);
 	uint64_t seed;
 
 	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
 		seed = 0; /* a warning was logged for the flow table */
 	if (!excerpts->twice)
 		return excerpts_make_ring(excerpts, observer, flows, seed);
-	excerpts->first_pass = excerpt_first_pass_new(excerpts, observer, flows, seed);
+	excerpts->first_pass = excerpt_first_pass_new(&excerpts->input, &excerpts->index, observer, flows, seed);
 	return excerpts->first_pass != NULL || log_out_of_memory();
 }
 
@@ -670,7 +639,7 @@ excerpt_log(const struct excerpt *excerpt)
 static bool
 excerpt_complete(struct excerpts *excerpts, struct excerpt *excerpt, int dlt)
 {
-	struct written_statistics statistics = excerpts->statistics;
+	struct written_statistics statistics = excerpts->input.statistics;
 	char comment[160];
 
 	if (excerpt->missing > 0) {
@@ -690,14 +659,14 @@ excerpts_write_rest(struct excerpts *excerpts)
 {
 	if (excerpts->ring != NULL)
 		ring_drain(excerpts->ring);
-	if (excerpts->error == EOVERFLOW)
+	if (excerpts->input.error == EOVERFLOW)
 		log_error(
 		    "cannot write the captures: more than %u connections: read a part of the input (--from, --to)",
 		    EXCERPT_CONNECTIONS_MAX);
-	else if (excerpts->error != 0)
+	else if (excerpts->input.error != 0)
 		log_error("cannot write the captures: the index of the frames cannot grow: %s",
-			  strerror(excerpts->error));
-	if (excerpts->error != 0 || excerpts->failed)
+			  strerror(excerpts->input.error));
+	if (excerpts->input.error != 0 || excerpts->failed)
 		return false;
 	return !excerpts->twice || excerpts_write_again(excerpts);
 }
@@ -728,12 +697,12 @@ excerpts_complete(struct excerpts *excerpts, const struct workers *workers, bool
 	bool good = true;
 	int dlt;
 
-	if (!complete && excerpts->error == 0 && !excerpts->failed) {
+	if (!complete && excerpts->input.error == 0 && !excerpts->failed) {
 		excerpts_log_unwritten(excerpts);
 		return false;
 	}
 	if (!excerpts_write_rest(excerpts)) {
-		if (excerpts->error == 0 && !excerpts->failed && loop_is_stopped(excerpts->loop))
+		if (excerpts->input.error == 0 && !excerpts->failed && loop_is_stopped(excerpts->input.loop))
 			excerpts_log_unwritten(excerpts);
 		return false;
 	}

@@ -5,8 +5,8 @@ libdaemon_a_SOURCES += \
 	%D%/excerpt_file.c \
 	%D%/excerpt_file.h \
 	%D%/excerpt_first_pass.c \
+	%D%/excerpt_first_pass.h \
 	%D%/excerpt_index.c \
 	%D%/excerpt_index.h \
 	%D%/excerpts.c \
-	%D%/excerpts.h \
-	%D%/excerpts_internal.h
+	%D%/excerpts.h

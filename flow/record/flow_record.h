@@ -26,7 +26,7 @@ enum record_reason {
 	RECORD_RESET_BY_SERVER,
 	RECORD_REFUSED,		/* the attempt was answered with RST, or ABORT for SCTP */
 	RECORD_UNREACHABLE,	/* the attempt was answered with an ICMP error */
-	RECORD_NO_ANSWER,	/* the attempt was never answered */
+	RECORD_NO_ANSWER,	/* the attempt was not answered: its SYN was sent three times, or is 3 s old */
 	RECORD_IDLE,		/* an idle timeout ended it, or its ends have begun another connection */
 	RECORD_EVICTED,		/* its flow was evicted: the table was full */
 	RECORD_CAPTURE_END,	/* the capture has ended */
@@ -56,6 +56,8 @@ struct record_totals {
 						 * tcp_retransmit_kind */
 	uint64_t out_of_order;			/* TCP segments captured after segments that were sent later */
 	uint64_t zero_windows[2];		/* times that a client, a server has closed its window */
+	uint64_t unanswered;			/* TCP: attempts without an answer, counted when the SYN is sent for the
+						 * third time, or else when the attempt ends */
 	struct record_histogram handshake, rtt, answer;
 };
 
@@ -207,8 +209,10 @@ void flow_record_from_now(const struct flow *flow, struct flow_record *record);
 /* Number of the client's endpoint, and how it is known, whether or not records are kept. */
 unsigned flow_find_client(const struct flow_table *table, const struct flow *flow, enum record_role *role);
 
-/* Why the connection has ended, as its record says; RECORD_OPEN if it has not. */
-enum record_reason flow_record_reason(const struct flow *flow, const struct flow_record *record);
+/* Why the connection has ended, as its record says; RECORD_OPEN if it has not, RECORD_NO_ANSWER for an open attempt
+ * that has waited for long enough at `time`, ns since the epoch. */
+enum record_reason flow_record_reason(const struct flow_table *table, const struct flow *flow,
+				      const struct flow_record *record, uint64_t time);
 
 /* Whether the connection has ended, whether or not records are kept. */
 bool flow_has_ended(const struct flow_table *table, const struct flow *flow);
@@ -233,8 +237,9 @@ const char *flow_table_name(const struct flow_table *table, const struct flow *f
  * not take the fast path. */
 void flow_table_report_ended(struct flow_table *table);
 
-/* The capture has ended: reports every open connection with RECORD_CAPTURE_END.  The flows stay. */
-void flow_table_end_records(struct flow_table *table);
+/* The capture has ended at `now`, packet time: reports every open connection with RECORD_CAPTURE_END, or
+ * RECORD_NO_ANSWER.  The flows stay. */
+void flow_table_end_records(struct flow_table *table, uint64_t now);
 
 /* Totals over the connections whose records were kept; only the thread that owns the table may read them. */
 const struct record_totals *flow_table_record_totals(const struct flow_table *table);

@@ -223,9 +223,10 @@ record_count_resent(struct flow_table *table, const struct flow *flow, enum tcp_
 	if (table->records.entries == NULL)
 		return;
 	record = record_of(table, flow);
-	if (kind == RETRANSMIT_SYN)
+	if (kind == RETRANSMIT_SYN) {
 		record->resent_syn = record_increment_u16(record->resent_syn);
-	else
+		record_check_attempt(table, flow);
+	} else
 		record->resent[kind - 1]++;
 	table->records.totals.resent[kind]++;
 	table->records.resent = kind;

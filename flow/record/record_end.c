@@ -25,6 +25,11 @@ record_reason_name(enum record_reason reason)
 
 /* --- the reason --- */
 
+/* An attempt has no answer once it was repeated twice, or is so old, ns: a host that is there answers the first packet,
+ * or one that is sent again after a second. */
+#define ATTEMPT_PACKETS 3u
+#define ATTEMPT_NS	(3 * NANOSECONDS)
+
 /* Whether nothing was captured of the server, and nothing that the client sent proves an answer. */
 static bool
 record_attempt_is_unanswered(const struct flow *flow, const struct flow_record *record)
@@ -38,15 +43,31 @@ record_attempt_is_unanswered(const struct flow *flow, const struct flow_record *
 	return flow->sctp[server].packets == 0;
 }
 
+/* Whether the attempt has waited for an answer for long enough at `now`. */
+static bool
+record_attempt_has_failed(const struct flow_table *table, const struct flow *flow, const struct flow_record *record,
+			  uint64_t now)
+{
+	unsigned client = flow_record_client(record);
+	uint64_t packets;
+
+	if (flow->kind == FLOW_UDP || !record_attempt_is_unanswered(flow, record))
+		return false;
+	packets = flow->kind == FLOW_TCP ? flow->tcp[client].segments_sent : flow->sctp[client].packets;
+	return packets >= ATTEMPT_PACKETS || now >= table->cold[flow_index_of(table, flow)].first_seen + ATTEMPT_NS;
+}
+
 /* Replaces the reason by a more exact one: a reset, the FINs of both ends, an attempt without an answer. */
 static enum record_reason
-record_refine_reason(const struct flow *flow, const struct flow_record *record, enum record_reason reason)
+record_refine_reason(const struct flow_table *table, const struct flow *flow, const struct flow_record *record,
+		     enum record_reason reason, uint64_t now)
 {
 	unsigned client = flow_record_client(record), resets = record->bits / RECORD_RESET & 3;
 
-	if (flow->kind == FLOW_UDP ||
-	    ((reason == RECORD_EVICTED || reason == RECORD_CAPTURE_END) && !record_flow_is_closed(flow, record)))
+	if (flow->kind == FLOW_UDP)
 		return reason;
+	if ((reason == RECORD_EVICTED || reason == RECORD_CAPTURE_END) && !record_flow_is_closed(flow, record))
+		return record_attempt_has_failed(table, flow, record, now) ? RECORD_NO_ANSWER : reason;
 	if ((record->bits & RECORD_REFUSED_ATTEMPT) != 0)
 		return RECORD_REFUSED;
 	if (flow->kind == FLOW_TCP && (record->bits & RECORD_UNREACHED) != 0)
@@ -80,7 +101,7 @@ record_report(struct flow_table *table, const struct flow *flow, enum record_rea
 }
 
 static void
-record_report_end(struct flow_table *table, const struct flow *flow, enum record_reason reason)
+record_report_end(struct flow_table *table, const struct flow *flow, enum record_reason reason, uint64_t now)
 {
 	struct record_table *records = &table->records;
 	struct flow_record *record = &records->entries[flow_index_of(table, flow)];
@@ -89,7 +110,10 @@ record_report_end(struct flow_table *table, const struct flow *flow, enum record
 		records->ended = NULL;
 	if ((record->bits & (RECORD_BEGUN | RECORD_ENDED)) != RECORD_BEGUN)
 		return;
-	record_report(table, flow, record_refine_reason(flow, record, reason));
+	reason = record_refine_reason(table, flow, record, reason, now);
+	if (flow->kind == FLOW_TCP && reason == RECORD_NO_ANSWER && record->resent_syn < ATTEMPT_PACKETS - 1)
+		records->totals.unanswered++;
+	record_report(table, flow, reason);
 	record->bits |= RECORD_ENDED;
 }
 
@@ -97,7 +121,7 @@ void
 record_report_removal(struct flow_table *table, const struct flow *flow, enum record_reason reason)
 {
 	if (table->records.entries != NULL)
-		record_report_end(table, flow, reason);
+		record_report_end(table, flow, reason, flow->last_seen);
 }
 
 /* --- connections that go on --- */
@@ -217,19 +241,19 @@ flow_table_report_ended(struct flow_table *table)
 
 	if (__builtin_expect(flow == NULL, 1))
 		return;
-	record_report_end(table, flow, RECORD_FIN);
+	record_report_end(table, flow, RECORD_FIN, flow->last_seen);
 	if (table->records.active_interval_ns != 0)
 		wheel_requeue(table, flow_index_of(table, flow));
 }
 
 void
-flow_table_end_records(struct flow_table *table)
+flow_table_end_records(struct flow_table *table, uint64_t now)
 {
 	for (flow_index index = 1; table->records.entries != NULL && index <= table->high_water; index++) {
 		if (flow_cold_serial(&table->cold[index]) == 0)
 			continue;
 		record_prepare(table, &table->hot[index]);
-		record_report_end(table, &table->hot[index], RECORD_CAPTURE_END);
+		record_report_end(table, &table->hot[index], RECORD_CAPTURE_END, now);
 	}
 }
 
@@ -291,9 +315,23 @@ flow_table_keeps_records(const struct flow_table *table)
 }
 
 enum record_reason
-flow_record_reason(const struct flow *flow, const struct flow_record *record)
+flow_record_reason(const struct flow_table *table, const struct flow *flow, const struct flow_record *record,
+		   uint64_t time)
 {
-	return record_flow_is_closed(flow, record) ? record_refine_reason(flow, record, RECORD_FIN) : RECORD_OPEN;
+	uint64_t now = time + table->clock_offset;
+
+	if (record_flow_is_closed(flow, record))
+		return record_refine_reason(table, flow, record, RECORD_FIN, now);
+	return record_attempt_has_failed(table, flow, record, now) ? RECORD_NO_ANSWER : RECORD_OPEN;
+}
+
+void
+record_check_attempt(struct flow_table *table, const struct flow *flow)
+{
+	const struct flow_record *record = &table->records.entries[flow_index_of(table, flow)];
+
+	if (record->resent_syn == ATTEMPT_PACKETS - 1 && record_attempt_is_unanswered(flow, record))
+		table->records.totals.unanswered++;
 }
 
 const struct flow_time *
@@ -353,8 +391,9 @@ flow_record_icmp(const struct flow_table *table, const struct flow *flow)
 {
 	const struct flow_record *record = flow_table_record(table, flow);
 
-	return record != NULL && flow->kind == FLOW_TCP && (record->bits & RECORD_UNREACHED) != 0 ?
-		       &table->records.rare[flow_index_of(table, flow)].icmp : NULL;
+	return record != NULL && flow->kind == FLOW_TCP && (record->bits & RECORD_UNREACHED) != 0
+		   ? &table->records.rare[flow_index_of(table, flow)].icmp
+		   : NULL;
 }
 
 const char *

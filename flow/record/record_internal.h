@@ -99,6 +99,8 @@ void record_count_round_trip(struct flow_table *table, const struct flow *flow, 
 
 /* TCP: a segment repeats sequence space; a segment of `endpoint` was overtaken. */
 void record_count_resent(struct flow_table *table, const struct flow *flow, enum tcp_retransmit_kind kind);
+/* TCP: the SYN was sent again: counts the attempt if it has no answer. */
+void record_check_attempt(struct flow_table *table, const struct flow *flow);
 void record_count_out_of_order(struct flow_table *table, const struct flow *flow, unsigned endpoint);
 
 /* TCP: endpoint `endpoint` has received the ACK of its SYN: with the server's the handshake is complete. */

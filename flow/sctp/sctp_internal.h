@@ -58,9 +58,6 @@ sctp_machine_next(enum sctp_state state, enum sctp_input input)
 	return (enum sctp_state)sctp_transitions[state][input];
 }
 
-/* Name of an input, for tests and messages.  Constant. */
-const char *sctp_input_name(enum sctp_input input);
-
 /*
  * Address records of SCTP endpoints: their addresses, and the lookup of an association by ports and verification tag.
  *

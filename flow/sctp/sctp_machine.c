@@ -78,35 +78,3 @@ const uint8_t sctp_transitions[SCTP_STATE_COUNT][SCTP_INPUT_COUNT] = {
 					      cl, cl},
 };
 
-const char *
-sctp_input_name(enum sctp_input input)
-{
-	static const char *const names[SCTP_INPUT_COUNT] = {
-		[SCTP_INPUT_SEND_INIT] = "send-init",
-		[SCTP_INPUT_SEND_INIT_ACK] = "send-init-ack",
-		[SCTP_INPUT_SEND_COOKIE_ECHO] = "send-cookie-echo",
-		[SCTP_INPUT_SEND_COOKIE_ACK] = "send-cookie-ack",
-		[SCTP_INPUT_SEND_ESTABLISHED] = "send-open",
-		[SCTP_INPUT_SEND_HEARTBEAT] = "send-alive",
-		[SCTP_INPUT_SEND_SHUTDOWN] = "send-shutdown",
-		[SCTP_INPUT_SEND_SHUTDOWN_ACK] = "send-shutdown-ack",
-		[SCTP_INPUT_SEND_SHUTDOWN_COMPLETE] = "send-shutdown-complete",
-		[SCTP_INPUT_SEND_ABORT] = "send-abort",
-		[SCTP_INPUT_SEND_REFLECTED] = "send-reflected",
-		[SCTP_INPUT_RECV_INIT] = "recv-init",
-		[SCTP_INPUT_RECV_INIT_ACK] = "recv-init-ack",
-		[SCTP_INPUT_RECV_COOKIE_ECHO] = "recv-cookie-echo",
-		[SCTP_INPUT_RECV_RESTART] = "recv-restart",
-		[SCTP_INPUT_RECV_COOKIE_ACK] = "recv-cookie-ack",
-		[SCTP_INPUT_RECV_ESTABLISHED] = "recv-open",
-		[SCTP_INPUT_RECV_HEARTBEAT] = "recv-alive",
-		[SCTP_INPUT_RECV_SHUTDOWN] = "recv-shutdown",
-		[SCTP_INPUT_RECV_SHUTDOWN_ACK] = "recv-shutdown-ack",
-		[SCTP_INPUT_RECV_SHUTDOWN_COMPLETE] = "recv-shutdown-complete",
-		[SCTP_INPUT_RECV_ABORT] = "recv-abort",
-		[SCTP_INPUT_TIMEOUT] = "gave-up",
-		[SCTP_INPUT_SUPERSEDED] = "superseded",
-	};
-
-	return names[input];
-}

@@ -64,28 +64,3 @@ const uint8_t tcp_transitions[TCP_STATE_COUNT][TCP_INPUT_COUNT] = {
 	[TCP_STATE_LAST_ACK]     = {la, la,   la, la,  la, cl,    la, la, la,  la,   cl,   la, cl, la,    la,  la,  cl},
 };
 
-const char *
-tcp_input_name(enum tcp_input input)
-{
-	static const char *const names[TCP_INPUT_COUNT] = {
-		[TCP_INPUT_SEND_SYN] = "send-syn",
-		[TCP_INPUT_SEND_SYN_ACK] = "send-syn-ack",
-		[TCP_INPUT_SEND_ACK] = "send-ack",
-		[TCP_INPUT_SEND_SYNCHRONIZED] = "send-open",
-		[TCP_INPUT_SEND_FIN] = "send-fin",
-		[TCP_INPUT_SEND_RST] = "send-rst",
-		[TCP_INPUT_RECV_SYN] = "recv-syn",
-		[TCP_INPUT_RECV_SYN_ACK] = "recv-syn-ack",
-		[TCP_INPUT_RECV_DATA] = "recv-data",
-		[TCP_INPUT_RECV_ACK_OF_SYN] = "recv-ack-of-syn",
-		[TCP_INPUT_RECV_ACK_OF_FIN] = "recv-ack-of-fin",
-		[TCP_INPUT_RECV_FIN] = "recv-fin",
-		[TCP_INPUT_RECV_RST] = "recv-rst",
-		[TCP_INPUT_RECV_UNREACHABLE] = "recv-unreachable",
-		[TCP_INPUT_TIMER_2MSL] = "timer-2msl",
-		[TCP_INPUT_TIMER_CONNECT] = "timer-connect",
-		[TCP_INPUT_SUPERSEDED] = "superseded",
-	};
-
-	return names[input];
-}

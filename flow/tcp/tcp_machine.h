@@ -44,7 +44,4 @@ tcp_machine_next(enum tcp_state state, enum tcp_input input)
 	return (enum tcp_state)tcp_transitions[state][input];
 }
 
-/* Name of an input, for tests and messages.  Constant. */
-const char *tcp_input_name(enum tcp_input input);
-
 #endif

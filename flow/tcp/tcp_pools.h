@@ -264,12 +264,6 @@ send_log_set_time(struct tcp_pools *pools, const struct tcp_endpoint *e, uint32_
 		pools->send_log[e->log_tail & pools->log_mask].us = us;
 }
 
-static inline uint32_t
-send_log_entry_end(const struct send_log_entry *entry)
-{
-	return entry->seq + entry->len;
-}
-
 static inline bool
 send_log_entry_covers(const struct send_log_entry *entry, uint32_t seq)
 {

@@ -14,9 +14,6 @@
 #include "formulas/slots/slots_object.h"
 #include "usdt/site.h"
 
-/* The file of the service: the unit's ExecStartPre= installs it. */
-#define SLOTS_PATH "/var/lib/netobs/formulas.so"
-
 struct slots;
 
 /*

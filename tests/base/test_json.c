@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -150,6 +152,26 @@ nothing_ends_an_element_of_html(void **state)
 	assert_string_equal(room, "[\"\\u003c/script\\u003e\\u0026amp;\\n\\\"\",\"\\u003c\\n\\u003e\",\"\"]");
 }
 
+/* A text without NUL at the end of a page: the next one cannot be read. */
+static void
+nothing_behind_a_text_is_read(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(pages != MAP_FAILED);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	memset(pages, 'a', page);
+	for (size_t size = 0; size <= 300; size++) {
+		text.used = 0;
+		json_add_text(&json, NULL, pages + page - size, size);
+		json.separate = false;
+		assert_int_equal(text.used, size + 2);
+	}
+	assert_int_equal(munmap(pages, 2 * page), 0);
+}
+
 static void
 keys_are_prepared(void **state)
 {
@@ -163,6 +185,18 @@ keys_are_prepared(void **state)
 	assert_string_equal(room, "{\"a\":\"b\",\"c\":\"\\\"\"}");
 }
 
+static void
+the_position_of_a_constant_is_computed_once(void **state)
+{
+	unsigned number = 0;
+	char *at = PUT(put_u32(room, ++number), "\n");
+
+	(void)state;
+	assert_int_equal(number, 1);
+	assert_int_equal(at - room, 2);
+	assert_memory_equal(room, "1\n", 2);
+}
+
 int
 main(void)
 {
@@ -173,7 +207,9 @@ main(void)
 		cmocka_unit_test_setup(texts_have_a_size, set_up),
 		cmocka_unit_test_setup(streams_have_the_same_bytes, set_up),
 		cmocka_unit_test_setup(nothing_ends_an_element_of_html, set_up),
+		cmocka_unit_test_setup(nothing_behind_a_text_is_read, set_up),
 		cmocka_unit_test_setup(keys_are_prepared, set_up),
+		cmocka_unit_test(the_position_of_a_constant_is_computed_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 
 unit_tests += \
 	%D%/test_batch \
-	%D%/test_live_ring \
+	%D%/test_live_interface \
 	%D%/test_packet_clock \
 	%D%/test_packet_ring \
 	%D%/test_pcap_reader \

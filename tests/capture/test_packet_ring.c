@@ -11,14 +11,18 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <libmnl/libmnl.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/packet_diag.h>
+#include <linux/sock_diag.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <pcap/pcap.h>
 #include <pcap/sll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/packet_ring.h"
@@ -35,6 +39,7 @@ enum {
 };
 
 static int fd = -1, dlt, snapshot, version, socket_error, bound_ifindex;
+static unsigned replies_left; /* sockets that the kernel lists */
 static uint8_t *memory;
 static struct packet_ring *ring;
 
@@ -93,12 +98,92 @@ getsockname(int socket, struct sockaddr *restrict address, socklen_t *restrict l
 	return 0;
 }
 
-bool
-ring_geometry_query(int socket, struct ring_geometry *geometry)
+int
+setsockopt(int socket, int level, int option, const void *value, socklen_t length)
 {
-	assert_int_equal(socket, fd);
-	*geometry = (struct ring_geometry){.block_size = BLOCK_SIZE, .block_count = BLOCKS, .reserve = 4};
-	return true;
+	(void)socket;
+	(void)value;
+	(void)length;
+	assert_int_equal(level, SOL_SOCKET);
+	assert_int_equal(option, SO_RCVTIMEO);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------- the kernel's list of sockets */
+
+/* These replace libmnl's functions of a netlink socket, and send(): the kernel replies to one request with two sockets,
+ * of which the second is that of the ring. */
+static struct mnl_socket *const netlink = (struct mnl_socket *)(void *)&replies_left;
+
+struct mnl_socket *
+mnl_socket_open2(int bus, int flags)
+{
+	assert_int_equal(bus, NETLINK_SOCK_DIAG);
+	assert_int_equal(flags, SOCK_CLOEXEC);
+	return netlink;
+}
+
+int
+mnl_socket_bind(struct mnl_socket *socket, unsigned groups, pid_t pid)
+{
+	assert_ptr_equal(socket, netlink);
+	assert_int_equal(groups, 0);
+	assert_int_equal(pid, MNL_SOCKET_AUTOPID);
+	return 0;
+}
+
+int
+mnl_socket_get_fd(const struct mnl_socket *socket)
+{
+	assert_ptr_equal(socket, netlink);
+	return -1;
+}
+
+int
+mnl_socket_close(struct mnl_socket *socket)
+{
+	assert_ptr_equal(socket, netlink);
+	return 0;
+}
+
+ssize_t
+send(int socket, const void *request, size_t length, int flags)
+{
+	const struct nlmsghdr *header = request;
+
+	(void)socket;
+	assert_int_equal(header->nlmsg_type, SOCK_DIAG_BY_FAMILY);
+	assert_int_equal(header->nlmsg_len, length);
+	assert_int_equal(flags, 0);
+	replies_left = 2;
+	return (ssize_t)length;
+}
+
+ssize_t
+mnl_socket_recvfrom(const struct mnl_socket *socket, void *reply, size_t size)
+{
+	const struct packet_diag_info info = {.pdi_version = TPACKET_V3, .pdi_reserve = 4};
+	const struct packet_diag_ring config = {.pdr_block_size = BLOCK_SIZE, .pdr_block_nr = BLOCKS};
+	struct nlmsghdr *header = mnl_nlmsg_put_header(reply);
+	struct packet_diag_msg *message;
+	struct stat status;
+
+	assert_ptr_equal(socket, netlink);
+	assert_true(size >= 4096);
+	if (replies_left == 0) {
+		header->nlmsg_type = NLMSG_DONE;
+		mnl_nlmsg_put_extra_header(header, sizeof(int));
+		return (ssize_t)header->nlmsg_len;
+	}
+	assert_int_equal(fstat(fd, &status), 0);
+	header->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	message = mnl_nlmsg_put_extra_header(header, sizeof *message);
+	message->pdiag_ino = (uint32_t)status.st_ino + (replies_left == 2);
+	mnl_attr_put(header, PACKET_DIAG_INFO, sizeof info, &info);
+	if (replies_left == 1)
+		mnl_attr_put(header, PACKET_DIAG_RX_RING, sizeof config, &config);
+	replies_left--;
+	return (ssize_t)header->nlmsg_len;
 }
 
 /* ------------------------------------------------------------------------------------------------------ the kernel */
@@ -162,7 +247,10 @@ open_ring(int link_type)
 	dlt = link_type;
 	ring = packet_ring_map(NULL, &geometry);
 	assert_non_null(ring);
+	assert_int_equal(geometry.block_size, BLOCK_SIZE);
 	assert_int_equal(geometry.block_count, BLOCKS);
+	assert_int_equal(geometry.reserve, 4);
+	assert_int_equal(replies_left, 0);
 }
 
 static int

@@ -41,8 +41,11 @@ sample_row(const struct option_row *row)
 		return;
 	}
 	putchar('#');
-	if (!config_print_row(stdout, row, &defaults))
-		printf(row->kind->list ? "%s = {%s}" : "%s = %s", row->name, row->argument);
+	if (!config_print_row(stdout, row, &defaults)) {
+		const char *quote = config_is_quoted(row) ? "\"" : "";
+
+		printf(row->kind->list ? "%s = {%s%s%s}" : "%s = %s%s%s", row->name, quote, row->argument, quote);
+	}
 	putchar('\n');
 }
 
@@ -66,10 +69,10 @@ sample(void)
 /* ---------------------------------------------------------------------------------------------------------- manual */
 
 static void
-print_lower(const char *text)
+print_lower(const char *text, size_t length)
 {
-	for (; *text != '\0'; text++)
-		putchar(tolower((unsigned char)*text));
+	for (size_t i = 0; i < length; i++)
+		putchar(tolower((unsigned char)text[i]));
 }
 
 static void
@@ -97,10 +100,15 @@ manual_row(const struct option_row *row)
 	if (row->kind->toggle) {
 		fputs("Cm true | false", stdout);
 	} else {
-		fputs(row->kind->list ? "Brq Ar " : "Ar ", stdout);
-		print_lower(row->argument);
-		if (row->kind->list && strstr(row->argument, "...") == NULL)
-			fputs(" , ...", stdout);
+		const char *quote = config_is_quoted(row) ? "\\(dq" : "";
+
+		if (*quote != '\0')
+			printf("%s%s Ns Ar ", row->kind->list ? "{" : "", quote);
+		else
+			fputs("Ar ", stdout);
+		print_lower(row->argument, row->kind->list ? strcspn(row->argument, ",") : strlen(row->argument));
+		if (*quote != '\0')
+			printf(" Ns Li %s%s", quote, row->kind->list ? " , ...}" : "");
 	}
 	printf("\n%c%s.\n", toupper((unsigned char)row->help[0]), row->help + 1);
 	manual_range(row);

@@ -137,28 +137,65 @@ test_refusals(void **state)
 	refuses("user = root\n", "a.conf:1: ", "root");
 	refuses("strict = true\n\nstrict = false\n", "a.conf:3: ", "already set in line 1");
 	refuses("local = {10.0.0.0/8}\nlocal = {11.0.0.0/8}\n", "a.conf:2: ", "already set");
-	refuses("strict = true, false\n", "a.conf:1: ", "unexpected token");
-	refuses("view = {host, both}\n", "a.conf:1: ", "unexpected token");
+	refuses("view = {host, both}\n", "a.conf:1: ", "view = {host, both}: one value is expected, without braces");
+	refuses("view = {host} # x\n", "a.conf:1: ", "view = {host}: one value is expected, without braces");
 	refuses("strict\nview = host\n", "a.conf:", "equal sign after option 'strict'");
 	refuses("strict\n", "a.conf:", "premature end");
 	refuses("strict =\n", "a.conf:", "premature end");
 	refuses("\nfilter = \"tcp\nstrict = true\n", "a.conf:2: ", "unterminated quote");
 	refuses("\nfilter = 'tcp\n\n", "a.conf:2: ", "unterminated quote");
-	refuses("strict = true\n/* a comment\n\n", "a.conf:2: ", "unterminated comment");
 	refuses("interface = {a, b\n", "a.conf:", "premature end");
 	refuses("strict = true\nfilter = \"tcp\\", "a.conf:2: ", "unterminated quote");
 	refuses("}\n", "a.conf:1: ", "brace");
 	refuses("include(\"/etc/passwd\")\n", "a.conf:1: ", "'include'");
 }
 
-/* Comments of every kind, and what only looks like one; lines count right after them. */
+/* What lacks quotes or braces, and what has a blank too many. */
+static void
+test_quotes_are_missing(void **state)
+{
+	(void)state;
+	refuses("\nfilter = tcp port 80\n", "a.conf:2: filter = tcp port 80: ",
+		"text with blanks or other characters must be quoted: filter = \"tcp port 80\"");
+	refuses("filter = tcp port 80 # web\n", "a.conf:1: filter = tcp port 80: ", "filter = \"tcp port 80\"");
+	refuses("filter = (tcp port 80)", "a.conf:1: ", "must be quoted: filter = \"(tcp port 80)\"");
+	refuses("filter = tcp[13] & 2 != 0\n", "a.conf:1: ", "must be quoted: filter = \"tcp[13] & 2 != 0\"");
+	refuses("filter =\n  tcp port 80  # web\n", "a.conf:2: ", "filter = \"tcp port 80\"");
+	refuses("filter = \"tcp\" port 80\n", "a.conf:1: ", "must be quoted: filter = '\"tcp\" port 80'");
+	refuses("records-where = cr_duration_us > 1s\n", "a.conf:1: ", "records-where = \"cr_duration_us > 1s\"");
+	refuses("records-where = server_port == 443\n", "a.conf:1: ", "records-where = \"server_port == 443\"");
+	refuses("records-where = client_comm == \"x\"\n", "a.conf:1: ", "records-where = 'client_comm == \"x\"'");
+	refuses("http-port = 80,8080\n", "a.conf:1: ", "must be quoted: http-port = \"80,8080\"");
+	refuses("http-port = 80, 8080 # x\n", "a.conf:1: ", "must be quoted: http-port = \"80, 8080\"");
+	refuses("print = tcp-send,tcp-receive\n", "a.conf:1: ", "must be quoted: print = \"tcp-send,tcp-receive\"");
+	refuses("http-port = {80,8080}\n", "a.conf:1: ",
+		"the list stands in quotes, not in braces: http-port = \"80,8080\"");
+	refuses("print = { \"tcp-send\", 'tcp-receive' } # x\n", "a.conf:1: ", "print = \"tcp-send,tcp-receive\"");
+	refuses("print = {\ntcp-send\n}\n", "a.conf:1: ", "in quotes, not in braces: print = \"...\"");
+	refuses("tcp-idle = 5 m\n", "a.conf:1: ",
+		"tcp-idle = 5 m: a unit follows its number without a blank: tcp-idle = 5m");
+	refuses("flight-memory = 64 M # x\n", "a.conf:1: ", "flight-memory = 64M");
+	refuses("interface = eth0, eth1\n", "a.conf:1: interface = eth0, eth1: ",
+		"several values stand in braces, and each in quotes: interface = {\"...\", \"...\"}");
+	refuses("local = 10.0.0.0/8 ::1\n", "a.conf:1: ", "several values stand in braces");
+	refuses("formula = x = tcp-send\n", "a.conf:1: ", "formula = {\"...\", \"...\"}");
+	refuses("formula = {x = tcp-send}\n", "a.conf:1: ",
+		"formula, at x = tcp-send}: a comma or } is missing, or text");
+	refuses("interface = {a,\n b\n c}\n", "a.conf:3: ", "interface, at c}: a comma or } is missing");
+	takes("strict = true view = host immediate=true\tinterface = eth0 interface += {lo} local += ::1 # x\n");
+	assert_true(config.strict && config.immediate && config.view == VIEW_HOST);
+	assert_string_equal(config.interface_names[1], "lo");
+	takes("filter = \"tcp port 80\" # web\nhttp-port = \"80,8080\"#\ntcp-idle = 5m view = host\n");
+}
+
+/* Comments, and what only looks like one; lines count right after them. */
 static void
 test_comments(void **state)
 {
 	(void)state;
-	takes("# one\n// two = 2\n/* three\n = 3 */ strict = true # four\n/**/\n/***/summary = true /* x *///y\n");
+	takes("# one\n#two = 2\n  # \"three\n strict = true # four\n#\nsummary = true#y\n");
 	assert_true(config.strict && config.summary);
-	takes("interface = {\"#0\", '//1', \"/*2\", a//b, 'it\\'s # 3', \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
+	takes("interface = {\"#0\", '//1', \"/*2\", a//b, \"it's # 3\", \"\\\"# 4\"} # {\"5\"}\nlocal = 10.0.0.0/8\n");
 	assert_string_equal(config.interface_names[0], "#0");
 	assert_string_equal(config.interface_names[1], "//1");
 	assert_string_equal(config.interface_names[2], "/*2");
@@ -168,7 +205,9 @@ test_comments(void **state)
 	assert_null(config.interface_names[6]);
 	assert_int_equal(config.local_prefix_count, 1);
 	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
-	refuses("/* one\n two */ // x\nstrict = true # it's\nview = x", "a.conf:4: ", "view");
+	refuses("// two = 2\n", "a.conf:1: ", "'//'");
+	refuses("/* two */\n", "a.conf:1: ", "'/*'");
+	refuses("strict = true // x\n", "a.conf:1: ", "'//'");
 	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
 }
 
@@ -178,10 +217,11 @@ test_words(void **state)
 {
 	(void)state;
 	setenv("NETOBS_TEST_WORD", "eth7", 1);
+	setenv("NETOBS_TEST_EMPTY", "", 1);
 	unsetenv("NETOBS_TEST_NONE");
 	takes("interface = {a${NETOBS_TEST_WORD}b, \"${NETOBS_TEST_WORD}\", '${NETOBS_TEST_WORD}', \"\\${X}\", "
-	      "\"x${NETOBS_TEST_NONE}\","
-	      "\"$\", $x, \"${\", 'c\\d\\\\', \"e\nf\",}print = tcp-*\n\"strict\"=\"true\"");
+	      "\"x${NETOBS_TEST_EMPTY}\","
+	      "\"$\", $x, \"${\", 'c\\d\\\\', 'g\\', \"e\nf\",}print = tcp-*\n\"strict\"=\"true\"");
 	assert_string_equal(config.interface_names[0], "aeth7b");
 	assert_string_equal(config.interface_names[1], "eth7");
 	assert_string_equal(config.interface_names[2], "${NETOBS_TEST_WORD}");
@@ -190,17 +230,48 @@ test_words(void **state)
 	assert_string_equal(config.interface_names[5], "$");
 	assert_string_equal(config.interface_names[6], "$x");
 	assert_string_equal(config.interface_names[7], "${");
-	assert_string_equal(config.interface_names[8], "c\\d\\");
-	assert_string_equal(config.interface_names[9], "e\nf");
-	assert_null(config.interface_names[10]);
+	assert_string_equal(config.interface_names[8], "c\\d\\\\");
+	assert_string_equal(config.interface_names[9], "g\\");
+	assert_string_equal(config.interface_names[10], "e\nf");
+	assert_null(config.interface_names[11]);
 	assert_string_equal(config.print_probes, "tcp-*");
 	assert_true(config.strict);
 	refuses("strict += true\n", "a.conf:1: ", "non-list option 'strict'");
-	refuses("interface = (a)\n", "a.conf:1: ", "unexpected token '('");
-	refuses("interface = {a b}\n", "a.conf:1: ", "unexpected token 'b'");
+	refuses("\ninterface = ${NETOBS_TEST_NONE}\n", "a.conf:2: ",
+		"${NETOBS_TEST_NONE} is not set in the environment");
+	refuses("control = \"/run/${NETOBS_TEST_NONE}/x\"\n", "a.conf:1: ", "${NETOBS_TEST_NONE} is not set");
+	refuses("interface = {x${NETOBS_TEST_NONE}}\n", "a.conf:1: ", "${NETOBS_TEST_NONE} is not set");
+	refuses("${NETOBS_TEST_NONE} = x\n", "a.conf:1: ", "${NETOBS_TEST_NONE} is not set");
+	takes("# ${NETOBS_TEST_NONE}\ninterface = '${NETOBS_TEST_NONE}'\n");
+	refuses("interface = (a)\n", "a.conf:1: ", "several values stand in braces");
+	refuses("interface = {(a)}\n", "a.conf:1: ", "unexpected token '('");
+	refuses("interface = {a b}\n", "a.conf:1: ", "a comma or } is missing");
 	refuses("\nstrict + true\n", "a.conf:2: ", "missing equal sign after option 'strict'");
 	refuses("= true\n", "a.conf:1: ", "unexpected token '='");
 	refuses("view = \"host\n\nx\"\n", "a.conf:1: ", "view = host ...: expected");
+}
+
+/* A list of more values than anybody needs. */
+static void
+test_long_lists(void **state)
+{
+	static const struct {
+		const char *name, *value, *error;
+	} rows[] = {{"interface", "e", "interface = e: too many values: there can be 4096"},
+		    {"local", "192.0.2.0/24", "local = 192.0.2.0/24: too many values"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		static char text[80000];
+		size_t used = (size_t)snprintf(text, sizeof text, "%s = {", rows[i].name);
+
+		for (unsigned n = 0; n < 4096; n++)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s,", rows[i].value);
+		memcpy(text + used, "}\n", 3);
+		takes(text);
+		snprintf(text + used, sizeof text - used, "%s}\n", rows[i].value);
+		refuses(text, "a.conf:1: ", rows[i].error);
+	}
 }
 
 /* Options that select the work of a single run are not settings. */
@@ -286,7 +357,7 @@ make_different(const struct option_row *row, struct config *changed, const struc
 {
 	static const char *const values[] = {"true", "7", "77", "600", "x", "udp", "both", "json", "plain", "nobody",
 					     "192.0.2.0/24", "unix:/y", "tcp-*", "live", "f = tcp-send", "client",
-					     "64M"};
+					     "64M", "server_port"};
 	char why[256];
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
@@ -362,8 +433,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_settings),
 	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_quotes_are_missing),
 	    cmocka_unit_test(test_comments),
 	    cmocka_unit_test(test_words),
+	    cmocka_unit_test(test_long_lists),
 	    cmocka_unit_test(test_not_in_files),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),

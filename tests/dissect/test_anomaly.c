@@ -8,6 +8,13 @@
 
 #include "dissect/layers.h"
 
+/* The sentences of the manual. */
+static const char *const descriptions[ANOMALY_COUNT] = {
+#define ANOMALY(symbol, word, severity, text) [ANOMALY_##symbol] = (text),
+#include "dissect/anomaly.def"
+#undef ANOMALY
+};
+
 static void
 names_are_words(void **state)
 {
@@ -18,7 +25,7 @@ names_are_words(void **state)
 
 		assert_in_range(strlen(word), 3, 31);
 		assert_int_equal(strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(word));
-		assert_true(strlen(anomaly_description((enum anomaly)a)) > 10);
+		assert_true(strlen(descriptions[a]) > 10);
 		for (unsigned b = 1; b < a; b++)
 			assert_string_not_equal(word, anomaly_name((enum anomaly)b));
 	}

@@ -157,6 +157,16 @@ static const struct {
 	{"x = tcp-send where tcps_snd_bytes / tcps_rcv_bytes > 1kB",
 	 "1:54: tcps_snd_bytes / tcps_rcv_bytes has no unit: a plain number is expected, not 1kB"},
 	{"x = tcp-send where 5s", "1:20: 5s alone is not a condition: compare it with a field"},
+	{"x = tcp-send where 443", "1:20: 443 alone is not a condition: compare it with a field"},
+	{"x = tcp-send where 0", "1:20: 0 alone is not a condition: compare it with a field"},
+	{"x = tcp-send where 2 - 3", "1:20: 2 - 3 alone is not a condition: compare it with a field"},
+	{"x = tcp-send where !443", "1:21: 443 alone is not a condition: compare it with a field"},
+	{"x = tcp-send where tcp_dport == 80 || 443", "1:39: 443 alone is not a condition: compare it with a field"},
+	{"x = tcp-send where (1) && tcp_dport", "1:21: 1 alone is not a condition: compare it with a field"},
+	{"x = tcp-send where 1 ? tcp_dport : tcp_sport", "1:20: 1 alone is not a condition: compare it with a field"},
+	{"x = tcp-send where 80 == 80", "1:20: two numbers are compared, and no field"},
+	{"x = tcp-send where tcp_dport == 80 || 1s > 2ms", "1:39: two numbers are compared, and no field"},
+	{"x = tcp-send where 80 in {80, 443}", "1:20: a field is expected before in"},
 	{"x = tcp-send where tcps_rtt * 1s > 3", "1:20: no unit in tcps_rtt * 1s: units are for + - and comparisons"},
 	{"x = tcp-send where tcp_dport == 80 $ 3", "1:36: \"$\" has no meaning here"},
 	{"x = tcp-send, 3 times", "1:22: expected at the end: in"},
@@ -402,12 +412,12 @@ sizes_are_bounded(void **state)
 	struct formula_error error;
 
 	(void)state;
-	repeat(text, sizeof text, "x = tcp-send where 1", " ", FORMULA_TEXT_MAX - 20);
+	repeat(text, sizeof text, "x = tcp-send where tcp_dport", " ", FORMULA_TEXT_MAX - 28);
 	assert_int_equal(strlen(text), FORMULA_TEXT_MAX);
 	formula = formula_compile(text, &error);
 	assert_non_null(formula);
 	formula_free(formula);
-	repeat(text, sizeof text, "x = tcp-send where 1", " ", FORMULA_TEXT_MAX - 19);
+	repeat(text, sizeof text, "x = tcp-send where tcp_dport", " ", FORMULA_TEXT_MAX - 27);
 	expect_mistake(text, "1:1: the definition is longer than 2048 bytes");
 	repeat(text, sizeof text, "x = tcp-send where tcp_dport in {1", ",2", 800);
 	expect_mistake(text, "1:1568: the expression is too long: it has more than 768 parts");

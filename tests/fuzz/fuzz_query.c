@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "config/options.h"
 #include "daemon/formula_sites.h"
 #include "daemon/metrics/metrics.h"
@@ -29,7 +29,6 @@
 #include "daemon/query/server.h"
 #include "flight/ring.h"
 #include "formulas/formula.h"
-#include "base/text.h"
 #include "records/record_filter.h"
 #include "records/record_ring.h"
 #include "tests/fuzz/fuzz_must.h"
@@ -475,7 +474,7 @@ check_control(const uint8_t *bytes, size_t size)
 	if (!good) {
 		must(strlen(reply) == reply_length);
 		check_plain(reply, reply_length);
-		must(reply_length == 0 || strncmp(reply, "error ", 6) == 0);
+		must(reply_length == 0 || strncmp(reply, "error ", 6) == 0 || strncmp(reply, "denied ", 7) == 0);
 		must(reply_length == 0 || strchr(reply, '\n') == reply + reply_length - 1);
 	} else if (request.command == REQUEST_WRITE && request.link_types) {
 		must(strlen(reply) == reply_length);

@@ -159,10 +159,6 @@ test_loopback(void **state)
 	expect(&p, VIEW_HOST, none, "s--");
 	p.loopback = true;
 	expect(&p, VIEW_HOST, none, "sr-");
-	assert_true(locality_is_loopback_duplicate(DIRECTION_OUT, true));
-	assert_false(locality_is_loopback_duplicate(DIRECTION_OUT, false));
-	assert_false(locality_is_loopback_duplicate(DIRECTION_IN, true));
-	assert_false(locality_is_loopback_duplicate(DIRECTION_UNKNOWN, true));
 	local_addrs_free(none);
 }
 

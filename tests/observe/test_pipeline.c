@@ -23,6 +23,7 @@
 #include "flight/ring.h"
 #include "flow/reassembly/reassembly.h"
 #include "host/lower_dedup.h"
+#include "observe/observe_internal.h"
 #include "observe/observer.h"
 #include "observe/ring_listener.h"
 #include "probes/fire.h"
@@ -35,7 +36,7 @@
 #define FRAMES_MAX 20000u
 #define SECOND 1000000000ull
 
-enum { ETHER_HEADER = 14, SLL2_HEADER = 20 };
+enum { ETHER_HEADER = 14, SLL2_BYTES = 20 };
 enum { ETH0 = 2, BR0 = 3 }; /* a bridge and its port; another interface and the loopback are there, too */
 
 static const struct interface devices[] = {{.ifindex = 1, .name = "lo", .loopback = true},
@@ -208,11 +209,13 @@ compare_listeners(const struct listener *a, const struct listener *b)
 /* --- the reports of one observer --- */
 
 struct reports {
+	struct observer *observer;
 	const struct flow_table *flows;
 	uint64_t digest;
 	unsigned long count[RECORD_REASON_COUNT];
 };
 
+/* In place of the observer's handler, which it calls. */
 static void
 on_record(void *context, const struct flow *flow, const struct flow_record *record, enum record_reason reason)
 {
@@ -220,6 +223,9 @@ on_record(void *context, const struct flow *flow, const struct flow_record *reco
 	uint64_t last_seen = flow_last_seen(r->flows, flow);
 	struct flow_record unnamed = *record;
 
+	observe_on_connection_record(r->observer, flow, record, reason);
+	if (flow->local == 0)
+		return;
 	assert_ptr_equal(flow_table_record(r->flows, flow), record);
 	assert_true((record->bits & RECORD_ENDED) == 0);
 	r->count[reason]++;
@@ -325,16 +331,15 @@ struct variant {
 enum tracing { ALONE, ALONE_COMES_AND_GOES, UNTRACED, COMES_AND_GOES, SCREENED, FORMULAS_TRACED, TRACED };
 
 static void
-start_reports(struct observer *o, const struct variant *variant, struct reports *reports)
+start_reports(struct observer *o, struct reports *reports)
 {
-	reports->flows = observer_flows(o);
-	observer_set_record_handler(o, on_record, reports);
-	if (variant->records == FROM_START)
-		assert_true(observer_keep_records(o, true));
+	reports->observer = o;
+	reports->flows = o->flows;
+	flow_table_set_record_handler(o->flows, on_record, reports);
 }
 
 static struct observer *
-observe(const struct variant *variant, const struct config *config, struct local_addrs *local_addrs,
+observe(const struct variant *variant, struct config *config, struct local_addrs *local_addrs,
 	struct lower_dedup *dedup, enum tracing tracing, struct listener *listener, struct reports *reports,
 	struct kept_frames *kept)
 {
@@ -350,16 +355,16 @@ observe(const struct variant *variant, const struct config *config, struct local
 		observer_set_listener(o, &receiver, listener);
 	if (variant->lower)
 		observer_set_lower_dedup(o, dedup);
-	start_reports(o, variant, reports);
+	start_reports(o, reports);
 	if (tracing >= UNTRACED)
 		start_keeping(kept, o, config);
 	for (unsigned at = 0; at < capture.count; at += count) {
 		bool traced = tracing >= FORMULAS_TRACED;
 
 		if (variant->records == FROM_MIDDLE && at >= capture.count / 2)
-			assert_true(observer_keep_records(o, true));
+			config->records = true;
 		if (variant->records == ON_AND_OFF)
-			assert_true(observer_keep_records(o, at / RECORDS_PERIOD % 2 != 0));
+			config->records = at / RECORDS_PERIOD % 2 != 0;
 		count = capture.count - at < variant->batch ? capture.count - at : variant->batch;
 		if (tracing == COMES_AND_GOES || tracing == ALONE_COMES_AND_GOES) {
 			traced = random_below(&random, 2) == 0;
@@ -409,9 +414,11 @@ observe_seven_times(const struct variant *variant, struct lower_dedup *dedup)
 	assert_non_null(local_addrs);
 	config.flow_limits.flows = variant->flows;
 	config.active_records_ns = variant->records == NO_RECORDS ? 0 : SECOND;
-	for (unsigned i = ALONE; i <= TRACED; i++)
+	for (unsigned i = ALONE; i <= TRACED; i++) {
+		config.records = variant->records == FROM_START;
 		observers[i] = observe(variant, &config, local_addrs, dedup, (enum tracing)i, &listeners[i],
 				       &reports[i], &kept[i]);
+	}
 
 	compare_listeners(&listeners[SCREENED], &listeners[FORMULAS_TRACED]);
 	capture.rejected += listeners[SCREENED].rejected;
@@ -498,7 +505,7 @@ become_cooked(void)
 
 		if (f->caplen < ETHER_HEADER)
 			continue;
-		copy = calloc(1, SLL2_HEADER + f->caplen);
+		copy = calloc(1, SLL2_BYTES + f->caplen);
 		assert_non_null(copy);
 		f->interface = &devices[random_below(&random, sizeof devices / sizeof devices[0])];
 		memcpy(copy, f->data + 12, 2);
@@ -507,12 +514,12 @@ become_cooked(void)
 		copy[9] = f->interface->loopback ? 4 : 1;
 		copy[10] = types[random_below(&random, sizeof types)];
 		copy[11] = 6;
-		memcpy(copy + SLL2_HEADER, f->data + ETHER_HEADER, f->caplen - ETHER_HEADER);
+		memcpy(copy + SLL2_BYTES, f->data + ETHER_HEADER, f->caplen - ETHER_HEADER);
 		free((void *)(uintptr_t)f->data);
 		f->data = copy;
 		f->dlt = DLT_LINUX_SLL2;
-		f->caplen += SLL2_HEADER - ETHER_HEADER;
-		f->len += SLL2_HEADER - ETHER_HEADER;
+		f->caplen += SLL2_BYTES - ETHER_HEADER;
+		f->len += SLL2_BYTES - ETHER_HEADER;
 	}
 }
 

@@ -178,6 +178,10 @@ test_wrong_expressions(void **state)
 	refuses("seq == 1", "column 1: ");
 	refuses("durations_us > 1s", "did you mean duration_us?");
 	refuses("cr_server_port == 443 &&\nfoo == 1", "line 2, column 1: ");
+	refuses("443", "column 1: a number alone is not a condition: server_port == 443");
+	refuses("server_port == 80 || 443", "column 22: a number alone is not a condition: server_port == 443");
+	refuses("0", "column 1: 0 alone is not a condition: compare it with a field");
+	refuses("1s", "column 1: 1s alone is not a condition: compare it with a field");
 	refuses("cr_server_port == 443, 3 times in 1s", "threshold");
 	memset(longest, ' ', sizeof longest - 1);
 	longest[0] = '1';

@@ -229,6 +229,42 @@ ln -s "$home" "$tmp/planted/a$newline"
 ln -s "$captures/questions.pcap" "$tmp/planted/a"
 is "a line break at the end of a file name" "$(cd "$tmp/planted" && "$netobs" conns -r "a$newline" | cksum)" "$(cksum <"$tmp/all")"
 
+# Processes: netobsd is to look them up where conns shows them, and a capture has none.
+cat >"$tmp/echo" <<'EOF'
+#!/bin/sh
+# Shows how it is called.
+case " $* " in
+*" --check-config "*) ;;
+*) echo "$*" ;;
+esac
+EOF
+chmod +x "$tmp/echo"
+# asked WORD...: the options of owners that conns passes to netobsd
+asked() {
+	NETOBSD=$tmp/echo "$netobs" conns "$@" 2>&1 | grep -o -e '--[a-z]*-owners' | tr '\n' ' '
+}
+
+all="--all-owners --wait-owners "
+is "an expression that needs processes" "$(asked -i lo 'client_uid == 0')" "$all"
+is "an order that needs processes" "$(asked -i lo --sort server_pid)" "$all"
+is "fields that need processes" "$(asked -i lo -o client,client_comm)" "$all"
+is "JSON has processes" "$(asked -i lo --json)" "$all"
+is "a table without processes does not need them" "$(asked -i lo 'server_port == 80')" ""
+is "without owners there are none" \
+	"$(NETOBSD=$tmp/echo "$netobs" conns -i lo -o --no-owners -o client_pid 2>&1 | sed -n 's/^netobs: //p')" \
+	"--no-owners: processes are unknown (-1, -)"
+is "a capture has none" "$("$netobs" conns "$home" 'client_comm == "sshd"' 2>&1 >"$tmp/none")" \
+	"netobs: a capture contains no processes: they are unknown (-1, -)"
+is "which JSON does not repeat" "$("$netobs" conns "$home" --json 2>&1 >"$tmp/none")" ""
+
+mkdir "$tmp/without"
+ln -s "$netobsd" "$tmp/without/netobsd"
+printf '#!/bin/sh\nexec "%s" -s "%s/none" "$@"\n' "$build/netobsctl" "$tmp" >"$tmp/without/netobsctl"
+chmod +x "$tmp/without/netobsctl"
+nothing="netobs: no netobsd runs that answers requests: give a capture, -i INTERFACE or -p PID"
+is "neither a capture nor a netobsd" "$(NETOBSD=$tmp/without/netobsd "$netobs" conns 2>&1)" "$nothing"
+is "nor beside an expression" "$(NETOBSD=$tmp/without/netobsd "$netobs" conns server_port == 80 2>&1)" "$nothing"
+
 complains "an invalid process id" "PID is a number, not nonsense" conns -p nonsense
 complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
 complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305

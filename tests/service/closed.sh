@@ -79,8 +79,9 @@ refuses() {
 	is "$refuses_name" "$? $(cat "$tmp/out" "$tmp/err")" "1 netobsctl: $refuses_message"
 }
 
-refuses "a time" 'connections: --last: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not "10x"' connections --closed 10x
-refuses "an empty time" 'connections: --last: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not ""' connections --closed=
+refuses "a time" '--closed: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not: 10x' connections --closed 10x
+refuses "a time with an option" '--closed: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not: 10m --limit=1' connections '--closed=10m --limit=1'
+refuses "an empty time" '--closed: expected a time from 1ns to 36500d with a unit as in 500ms, 90s, 5m, 1h, not: ' connections --closed=
 refuses "an expression" "column 1: no field is called nothing" connections --closed 1m nothing
 refuses "a field" "connections have no field nothing; netobsctl(8) and netobsd --list-probes list them" connections --closed 1m -o nothing
 refuses "intervals" "-i and -c are for open connections, not for --closed" connections --closed 1m -i 1

@@ -66,6 +66,7 @@ is "connection: the process as JSON" \
 is "connections: the process" "$(ctl connections server_port == 7004 | sed -n '2s/.* \([0-9]*\/\)/\1/p')" "$owner/a \"b"
 is "connection: another user does not see the process" \
 	"$(ctl_as 65533 connection "$cid" | grep -c '^  process  *unknown: the socket belongs to another user$')" 2
+is "nor whose it is" "$(ctl_as 65533 connections -P -o client_uid,server_uid,client_owner server_port == 7004)" "-1:-1:private"
 let_go
 check "connection: the process that has closed the socket" wait_for closed "$cid"
 stop
@@ -75,6 +76,8 @@ is "connection: the process of another user" \
 	"$(ctl connection "$cid" | grep -c '^  process  *unknown: netobsd may not examine .*; --all-owners permits it$')" 2
 is "connection: the process of another user, as JSON" "$(ctl connection "$cid" --json | grep -o '"cr_pid":-1,.*"cr_comm":"","cr_client_owner":"hidden","cr_server_owner":"hidden"' | wc -l)" \
 	1
+is "whose user is known" "$(ctl connections -P -o client_uid,server_uid,client_pid,client_owner "server_port == 7005" 2>"$tmp/out")" \
+	"0:0:-1:hidden"
 is "connections: processes of other users" "$(ctl connections server_port == 7005 2>&1 >"$tmp/out")" \
 	"netobsctl: processes of other users are hidden: netobsd --all-owners permits them"
 is "as a table of fields" "$(ctl connections -o comm -P server_port == 7005 2>"$tmp/out" | sort -u)" -

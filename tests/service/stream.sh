@@ -82,7 +82,8 @@ refused "a misspelt field" 'the probes have no field "udp_sprt" (did you mean ud
 refused "a field of other probes" 'the probes have no field "tcp_sport" (did you mean udp_sport?)' \
 	stream udp-send --fields tcp_sport
 refused "a field twice" 'the field "udp_sport" is given twice' stream udp-send --fields udp_sport,udp_sport
-refused "no field" 'the list of fields has an empty word' stream udp-send --fields ''
+refused "no field" 'stream: a value of an option is empty or contains a blank' stream udp-send --fields ''
+refused "a field with an option" 'stream: a value of an option is empty or contains a blank' stream udp-send --fields 'udp_sport --text'
 refused "an empty name" 'stream: a name is empty or too long' stream udp-send,,tcp-send
 refused "--rotate alone" '--rotate needs --dir' stream udp-send --rotate 1h
 for word in 1 1x 0M M -1h 1hh 99999999999G; do

@@ -74,7 +74,7 @@ class Server:
             client.sendall(b"error the flight memory is off\n")
             return
         if mode == "forbid":
-            client.sendall(b"error only root and the user that netobsd runs as may write captures, "
+            client.sendall(b"denied only root and the user that netobsd runs as may write captures, "
                            b"which contain the traffic of all users\n")
             return
         client.sendall(b"ok\n")

@@ -49,7 +49,11 @@ answers "a value is missing" 'ok\n{"cr_cid":1,"cr_end":1,"cr_uid":"00"}\n' "$bro
 answers "a value of another type" "ok\n$(row '"1"' '"both"')" "$broken has no \"cr_cid\" of the right type"
 answers "no object" 'ok\n[1]\n' "$broken is not JSON"
 answers "a note" "ok\n$(row 1 '"both"'){\"note\":\"a\\\\u001b[31m\"}\\n" 'netobsctl: a\x1b[31m;cid local;  1 both'
-answers "control characters" "ok\n$(row 1 '"\\u001b[31m"')" 'cid local;  1 \x1b[31m'
+answers "control characters" "ok\n$(row 1 '"\\u001b[31m"')" "$broken has no \"cr_local\" of the right type"
+answers "a text of netobsd is ASCII" "ok\n$(row 1 '"\\u00fc"')" "$broken has no \"cr_local\" of the right type"
+peer "$tmp/unsorted" "ok\n$(row 1 '"both"')"
+is "no temporary file: no list" "$(TMPDIR=$tmp/none requests "$tmp/unsorted")" \
+	"netobsctl: cannot create a temporary file in $tmp/none: No such file or directory; set TMPDIR to another directory"
 answers "no reply" '' "netobsctl: no reply from netobsd"
 answers "another program" 'HTTP/1.1 400 Bad Request\r\n' "netobsctl: the process listening there is not netobsd"
 answers "an error with control characters" 'error \x1b[31m\n' 'netobsctl: \x1b[31m'
@@ -75,10 +79,21 @@ for value in 1-2-3 1e400 '"1"' 0.5 null; do
 		esac)"
 done
 value "a number below 0" '"cr_pid":-1' pid "pid; -1"
+value "a number below 0 that has no sign" '"cr_cid":-1' cid "$broken has no \"cr_cid\" of the right type"
+value "a number of 16 bits that needs more" '"cr_client_port":65536' client_port "$broken has no \"cr_client_port\" of the right type"
+value "the largest one" '"cr_client_port":65535' client_port "client_port;      65535"
+value "a number of 32 bits that needs more" '"cr_pid":-2147483649' pid "$broken has no \"cr_pid\" of the right type"
+value "the smallest one" '"cr_pid":-2147483648' pid "        pid;-2147483648"
+says "digits that are not hexadecimal" 'ok\n{"cr_cid":1,"cr_end":1,"cr_uid":"0x1"}\n' \
+	"$broken has no \"cr_uid\" of the right type" connections -o cid
+value "a process whose name is not ASCII" '"cr_comm":"\\u001b\\u00fc"' comm 'comm;\x1b\xc3\xbc'
+value "a process whose name is not UTF-8" '"cr_comm":"\\u00ff\\u00ff\\u00ff\\u00ff\\u00ff\\u00ff\\u00ff\\u00ff"' comm \
+	'comm;\xc3\xbf\xc3\xbf\xc3\xbf\xc3\xbf\xc3\xbf\xc3\xbf\xc3\xbf\xc3'
 value "a process named -" '"cr_comm":"-"' comm 'comm;\x2d'
 value "no process" '"cr_comm":""' comm "comm;-"
 value "a member that is not asked for" '"cr_comm":"a","cr_pid":"x"' comm "comm;a"
-value "a value that is too long" "\"cr_comm\":\"0123456789abcdef\"" comm "$broken has no \"cr_comm\" of the right type"
+value "a value that is too long" "\"cr_client\":\"$(printf %046d 0)\"" client "$broken has no \"cr_client\" of the right type"
+value "no text of a process is longer" "\"cr_comm\":\"$(printf %032d 0)\"" comm "$broken has no \"cr_comm\" of the right type"
 value "blanks of a name do not separate columns, except in the last" '"cr_comm":"a 1 tcp","cr_name":"b c"' comm,name 'comm          name;a\x201\x20tcp b c'
 value "a number that is too large" '"cr_cid":99999999999999999999999999' cid "$broken is not JSON"
 
@@ -141,6 +156,22 @@ says "lost lines that no number holds" 'ok\n{"lost":99999999999999999999}\n{"los
 says "a reply ends within a line" 'ok\none\ntwo' "one;two;netobsctl: the reply is incomplete: it ends within a line" status --json
 says "a reply of objects ends within a line" 'ok\n{"reloaded":true}\n{"reloaded":' "configuration reloaded;netobsctl: the reply is incomplete: it ends within a line" reload
 says "a first line without end" "$(head -c 5000 /dev/zero | tr '\0' a)" "netobsctl: the process listening there is not netobsd" status
+
+# full NAME OUTPUT...: a command whose output takes no bytes, after a reply without a line
+full() {
+	full_name=$1
+	shift
+	peer "$tmp/full.$tap_count" 'ok\n'
+	is "$full_name: no space for the output" \
+		"$({ "$build/netobsctl" -s "$tmp/full.$tap_count" "$@" 2>&1 >/dev/full || echo "status $?"; } | paste -s -d ';')" \
+		"netobsctl: cannot write to standard output: No space left on device;status 1"
+}
+if [ -c /dev/full ]; then
+	full "a title" formulas
+	full "titles of a list" connections
+	full "help" --help
+	full "a version" --version
+fi
 
 # endless NAME OUTPUT COMMAND...: what a command prints of a line that does not end
 endless() {

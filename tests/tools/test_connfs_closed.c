@@ -109,6 +109,22 @@ test_other_lines(void **state)
 	}
 }
 
+/* A terminal that shows the file of the record executes nothing of it. */
+static void
+test_record(void **state)
+{
+	char *text;
+
+	(void)state;
+	reply = "{\"cr_name\":\"\x1b[31m\xc3\xbc\xff\"}\n\x1b\n";
+	text = connfs_closed_record("", 7);
+	assert_non_null(text);
+	assert_string_equal(text, "{\"cr_name\":\"\\u001b[31m\xc3\xbc\\u00ff\"}\n\\x1b\n");
+	free(text);
+	reply = NULL;
+	assert_null(connfs_closed_record("", 7));
+}
+
 static void
 test_age(void **state)
 {
@@ -152,7 +168,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ends_are_found),
-					   cmocka_unit_test(test_other_lines), cmocka_unit_test(test_age),
+					   cmocka_unit_test(test_other_lines), cmocka_unit_test(test_record),
+					   cmocka_unit_test(test_age),
 					   cmocka_unit_test(test_many)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

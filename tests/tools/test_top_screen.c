@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <ncurses.h>
@@ -103,6 +104,34 @@ test_narrow_terminal(void **state)
 	fclose(keys);
 }
 
+/* Bytes of a message that would move the cursor, or end the line, are drawn as text. */
+static void
+test_control_characters(void **state)
+{
+	static char drawn[65536];
+	FILE *terminal = tmpfile(), *keys = fopen("/dev/null", "re");
+	struct connection_list rates = {.count = 0};
+	struct top_screen screen = {.rates = &rates, .sort = "cid", .filter = "", .message = "a\nb\xff\\x0a"};
+	SCREEN *terminal_screen;
+
+	(void)state;
+	assert_non_null(terminal);
+	assert_non_null(keys);
+	terminal_screen = newterm("vt100", terminal, keys);
+	assert_non_null(terminal_screen);
+	assert_int_equal(resize_term(24, 80), OK);
+	top_screen_draw(&screen);
+	timeout(0);
+	(void)getch();
+	endwin();
+	delscreen(terminal_screen);
+	rewind(terminal);
+	drawn[fread(drawn, 1, sizeof drawn - 1, terminal)] = '\0';
+	assert_non_null(strstr(drawn, "a\\x0ab\\xff\\x0a"));
+	fclose(terminal);
+	fclose(keys);
+}
+
 int
 main(void)
 {
@@ -110,6 +139,7 @@ main(void)
 	    cmocka_unit_test(test_the_port_is_kept),
 	    cmocka_unit_test(test_widths),
 	    cmocka_unit_test(test_narrow_terminal),
+	    cmocka_unit_test(test_control_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,53 @@ connection_columns_choose(struct connection_columns *columns, const char *list, 
 
 /* ---------------------------------------------------------------------------------------------------------- values */
 
-/* The value of a field in an object; false if it has none of this type. */
+/* Whether others than netobsd have chosen a text: it may have any bytes.  One that is not UTF-8 takes two here. */
+static bool
+connection_text_is_foreign(const struct field_info *field)
+{
+	static const char *const names[] = {"cr_comm", "cr_client_comm", "cr_server_comm", "cr_name", "cr_if_name"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(field->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool
+connection_text_is_valid(const struct field_info *field, const char *text)
+{
+	if (text == NULL || connection_text_is_foreign(field))
+		return text != NULL && strlen(text) < 2 * field->size;
+	for (const char *c = text; *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			return false;
+	return strlen(text) < field->size;
+}
+
+/* Reads the digits of a number that is printed as text. */
+static bool
+connection_hex_read(const char *digits, const struct field_info *field, uint64_t *number)
+{
+	size_t length = digits != NULL ? strspn(digits, "0123456789abcdef") : 0;
+
+	if (length == 0 || length > 2 * field->size || digits[length] != '\0')
+		return false;
+	*number = strtoull(digits, NULL, 16);
+	return true;
+}
+
+static bool
+connection_number_fits(const struct field_info *field, json_int_t number)
+{
+	unsigned spare = 64 - 8 * (unsigned)field->size;
+
+	if (field->kind == FIELD_SIGNED)
+		return number >= -(INT64_MAX >> spare) - 1 && number <= INT64_MAX >> spare;
+	return number >= 0 && (uint64_t)number <= UINT64_MAX >> spare;
+}
+
+/* The value of a field in an object; false if it has none that the field can have.  A terminal would execute, and a
+ * file of netobs-connfs would hold, what a text has besides printable ASCII. */
 static bool
 connection_value_read(const json_t *object, const struct field_info *field, union connection_value *to)
 {
@@ -56,16 +102,12 @@ connection_value_read(const json_t *object, const struct field_info *field, unio
 
 	if (field->kind == FIELD_TEXT) {
 		to->text = json_string_value(member);
-		return to->text != NULL && strlen(to->text) < field->size;
+		return connection_text_is_valid(field, to->text);
 	}
-	if (field->is_hex) {
-		const char *digits = json_string_value(member);
-
-		to->number = digits != NULL ? strtoull(digits, NULL, 16) : 0;
-		return digits != NULL;
-	}
+	if (field->is_hex)
+		return connection_hex_read(json_string_value(member), field, &to->number);
 	to->number = (uint64_t)json_integer_value(member);
-	return json_is_integer(member);
+	return json_is_integer(member) && connection_number_fits(field, json_integer_value(member));
 }
 
 static void

@@ -2,6 +2,7 @@
 #include "tools/connections/connections.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +10,22 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "records/record_columns.h"
 #include "records/record_sort.h"
 #include "tools/connections/connection_list.h"
+#include "tools/control_client.h"
 #include "tools/json_reader.h"
 
 /* Memory for sorting, bytes; more rows are sorted in a temporary file. */
 #define CONNECTIONS_SORT_MEMORY ((size_t)64 << 20)
 
 struct connections_run {
-	const char *path, *closed, *sort;
+	const char *path, *sort;
+	bool closed;	  /* connections that have ended */
+	uint64_t last_ns; /* in this time; 0: all that are kept */
 	char expression[CONNECTIONS_EXPRESSION_SIZE];
 	struct record_fields chosen;	/* the fields that are shown */
 	bool has_chosen;		/* otherwise the usual columns, or as JSON all fields */
@@ -108,23 +113,14 @@ connections_print_titles(const struct connections_run *run)
 		fwrite(line, 1, (size_t)(record_columns_put_titles(run->table, line) - line), stdout);
 }
 
-static bool
-connections_end_output(void)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return true;
-	client_log_error("cannot write to standard output", strerror(errno));
-	return false;
-}
-
 /* Makes what formats the lines; false if out of memory. */
 static bool
 connections_begin_output(struct connections_run *run)
 {
 	record_columns_free(run->table);
-	run->table = record_columns_new(run->has_chosen ? &run->chosen : NULL, run->closed == NULL);
+	run->table = record_columns_new(run->has_chosen ? &run->chosen : NULL, !run->closed);
 	if (run->lines == NULL && run->json)
-		run->lines = record_json_new(run->has_chosen ? &run->chosen : NULL, run->closed == NULL);
+		run->lines = record_json_new(run->has_chosen ? &run->chosen : NULL, !run->closed);
 	if (run->table != NULL && (run->lines != NULL || !run->json))
 		return true;
 	client_log_error("out of memory", NULL);
@@ -139,10 +135,10 @@ connections_write_request(const struct connections_run *run, char line[CLIENT_RE
 	struct text_buffer text = {.bytes = line, .size = CLIENT_REQUEST_MAX};
 
 	text_add_format(&text, "connections");
-	if (run->closed != NULL)
+	if (run->closed)
 		text_add_format(&text, " --closed");
-	if (run->closed != NULL && strcmp(run->closed, "all") != 0)
-		text_add_format(&text, " --last=%s", run->closed);
+	if (run->last_ns != 0)
+		text_add_format(&text, " --last=%" PRIu64 "ns", run->last_ns);
 	for (unsigned i = 0; i < run->requested.count; i++)
 		text_add_format(&text, "%s%s", i == 0 ? " --fields=" : ",",
 				record_field_short_name(run->requested.fields[i]));
@@ -168,7 +164,7 @@ connections_take(void *context, json_t *object)
 		return NULL;
 	}
 	if (run->requested.count == 0)
-		record_fields_set_all(&all, run->closed == NULL);
+		record_fields_set_all(&all, !run->closed);
 	memset(&row, 0, sizeof row);
 	missing = connection_row_read(object, run->requested.count == 0 ? &all : &run->requested, &row);
 	if (missing == NULL) {
@@ -182,19 +178,19 @@ connections_take(void *context, json_t *object)
 static bool
 connections_print_sorted(struct connections_run *run)
 {
-	const struct connrow *row;
-	size_t lines = 0;
+	const struct connrow *row = record_sort_next(run->sorted);
 
-	connections_print_titles(run);
-	while ((row = record_sort_next(run->sorted)) != NULL && (run->limit == 0 || lines < run->limit)) {
+	if (record_sort_error(run->sorted) == 0)
+		connections_print_titles(run);
+	for (size_t lines = 0; row != NULL && (run->limit == 0 || lines < run->limit); lines++) {
 		connections_print_row(run, row);
-		lines++;
+		row = record_sort_next(run->sorted);
 	}
-	if (row != NULL && !run->json && !run->parsable && connections_end_output())
+	if (row != NULL && !run->json && !run->parsable && client_end_output())
 		client_log("netobsctl", "there are more: --limit");
 	if (record_sort_error(run->sorted) != 0)
 		client_log_error("the list is incomplete", strerror(record_sort_error(run->sorted)));
-	return record_sort_error(run->sorted) == 0 && connections_end_output();
+	return record_sort_error(run->sorted) == 0 && client_end_output();
 }
 
 /* Prints JSON as it comes, in the order of netobsd; what is to be sorted, or a table, when it is complete. */
@@ -202,23 +198,26 @@ static bool
 connections_print_once(struct connections_run *run)
 {
 	struct record_sort_settings settings = {.order = run->order, .memory = CONNECTIONS_SORT_MEMORY};
-	char request[CLIENT_REQUEST_MAX];
-	FILE *spill;
+	char request[CLIENT_REQUEST_MAX], reason[OUTPUT_PATH_ERROR_MAX];
 	bool done;
 
 	if (run->json && run->sort == NULL)
 		return connections_write_request(run, request) && client_print_records(run->path, request);
 	settings.limit = run->limit != 0 ? run->limit + 1 : 0;
-	spill = tmpfile();
-	settings.spill_fd = spill != NULL ? fileno(spill) : -1;
+	settings.spill_fd = output_file_open_unnamed("/tmp", reason);
+	if (settings.spill_fd < 0) {
+		client_log("netobsctl", "cannot create a temporary file in %s; set TMPDIR to another directory",
+			   reason);
+		return false;
+	}
 	run->sorted = record_sort_new(&settings);
 	if (run->sorted == NULL)
 		client_log_error("out of memory", NULL);
 	done = run->sorted != NULL && connections_write_request(run, request) &&
-	       client_visit_reply(run->path, request, connections_take, run) && connections_print_sorted(run);
+	       client_visit_reply(run->path, request, CLIENT_LIST_MAX, connections_take, run) &&
+	       connections_print_sorted(run);
 	record_sort_free(run->sorted);
-	if (spill != NULL)
-		fclose(spill);
+	close(settings.spill_fd);
 	return done;
 }
 
@@ -277,7 +276,7 @@ connections_print_interval(struct connections_run *run, const struct connection_
 		connections_print_row(run, &row);
 	}
 	connection_list_clear(&rates);
-	return connections_end_output();
+	return client_end_output();
 }
 
 /* Prints a table at the end of each interval, a blank line between two.  While netobsd does not reply there is no
@@ -337,6 +336,19 @@ connections_parse_interval(const char *text, double *seconds)
 	return true;
 }
 
+/* Parses the value of --closed; `*ns` remains as it is if `text` is NULL or "all". */
+static bool
+connections_parse_closed(const char *text, uint64_t *ns)
+{
+	char error[UNITS_ERROR_MAX], message[UNITS_ERROR_MAX + 16];
+
+	if (text == NULL || strcmp(text, "all") == 0 || units_parse(&quantity_last, text, ns, error))
+		return true;
+	snprintf(message, sizeof message, "--closed: %s, not", error);
+	client_log_error(message, text);
+	return false;
+}
+
 bool
 connections_join_words(char *const *words, int count, char expression[CONNECTIONS_EXPRESSION_SIZE])
 {
@@ -366,7 +378,7 @@ connections_choose_fields(struct connections_run *run, const struct connections_
 	char error[RECORD_ERROR_MAX];
 
 	if (shown == NULL && (!run->json || run->interval > 0))
-		shown = record_columns_fields(run->closed == NULL);
+		shown = record_columns_fields(!run->closed);
 	run->has_chosen = options->fields != NULL || run->parsable || (run->json && run->interval > 0);
 	if ((shown != NULL && !record_fields_parse(shown, &run->chosen, error)) ||
 	    (run->sort != NULL && !record_order_parse(run->sort, &run->order, error)) ||
@@ -388,7 +400,7 @@ int
 connections_run(const char *path, char *const *words, int count, const struct connections_options *options)
 {
 	struct connections_run run = {.path = path,
-				      .closed = options->closed,
+				      .closed = options->closed != NULL,
 				      .sort = options->sort,
 				      .count = SIZE_MAX,
 				      .parsable = options->parsable,
@@ -397,6 +409,8 @@ connections_run(const char *path, char *const *words, int count, const struct co
 
 	if (!connections_join_words(words, count, run.expression))
 		client_log_error("the expression is too long or contains a line break", NULL);
+	else if (!connections_parse_closed(options->closed, &run.last_ns))
+		; /* the message is printed */
 	else if (!connections_parse_number(options->limit, &run.limit))
 		client_log_error("--limit: expected a number of connections from 1, not", options->limit);
 	else if (!connections_parse_interval(options->interval, &run.interval))
@@ -430,13 +444,14 @@ static const struct {
     {"no-process", "no process was found that holds the socket"},
 };
 
+/* `unknown`: the text for another word. */
 static const char *
-connection_owner_text(const char *word)
+connection_owner_text(const char *word, const char *unknown)
 {
 	for (size_t i = 0; i < sizeof connection_owners / sizeof connection_owners[0]; i++)
 		if (strcmp(connection_owners[i].word, word) == 0)
 			return connection_owners[i].text;
-	return word;
+	return unknown;
 }
 
 /* A number of an end, by its name without "client_". */
@@ -486,9 +501,10 @@ connection_describe_end(const struct connrow *row, bool server, struct text_buff
 	if (pid >= 0) {
 		text_add_format(text, "  process        %d (", pid);
 		text_add_escaped(text, server ? record->cr_server_comm : record->cr_client_comm);
-		text_add_format(text, ")%s\n", connection_owner_text(row->live.owner[server]));
+		text_add_format(text, ")%s\n", connection_owner_text(row->live.owner[server], ""));
 	} else {
-		text_add_format(text, "  process        unknown: %s\n", connection_owner_text(row->live.owner[server]));
+		text_add_format(text, "  process        unknown: %s\n",
+				connection_owner_text(row->live.owner[server], "-"));
 	}
 }
 
@@ -502,7 +518,7 @@ connection_request_row(const char *path, uint64_t cid, struct connrow *row, char
 	json_t *lines, *object;
 
 	snprintf(request, sizeof request, "connections --cid=%llu\n", (unsigned long long)cid);
-	lines = json_read_reply(path, request, 2 * (size_t)RECORD_LINE_MAX, error, size);
+	lines = client_read_array(path, request, 2 * (size_t)RECORD_LINE_MAX, error, size);
 	if (lines == NULL)
 		return false;
 	object = json_array_get(lines, 0);
@@ -557,5 +573,5 @@ connection_run(const char *path, char *const *words, int count, bool json)
 	else
 		fputs(text, stdout);
 	record_json_free(lines);
-	return done && connections_end_output() ? EXIT_SUCCESS : EXIT_FAILURE;
+	return done && client_end_output() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -157,7 +157,7 @@ top_add_tracer(struct top *top)
 	char error[256];
 	size_t used = strlen(top->detail);
 	json_t *lines = strncmp(top->detail, "TCP,", 4) == 0
-			    ? json_read_reply(top->path, "status\n", STATUS_MAX, error, sizeof error)
+			    ? client_read_array(top->path, "status\n", STATUS_MAX, error, sizeof error)
 			    : NULL;
 	const char *attach = json_read_string(json_array_get(lines, 0), "attach");
 

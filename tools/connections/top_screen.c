@@ -42,7 +42,8 @@ static const char top_help[] = "Up Down PgUp PgDn Home End   select a connection
 
 /* --------------------------------------------------------------------------------------------------------- numbers */
 
-void
+/* Formats a number of bytes, or of bytes per second, in at most six characters: "999", "1.2K", "12.3M". */
+static void
 top_format_bytes(double bytes, char text[8])
 {
 	static const char units[] = " KMGTP";
@@ -56,7 +57,8 @@ top_format_bytes(double bytes, char text[8])
 		snprintf(text, 8, bytes < 99.95 ? "%.1f%c" : "%.0f%c", bytes, units[unit]);
 }
 
-void
+/* Formats microseconds in at most seven characters: "830us", "12.3ms", "1.20s". */
+static void
 top_format_time(double us, char text[8])
 {
 	if (us < 1000)
@@ -92,17 +94,20 @@ top_screen_rows(void)
 	return LINES > TOP_OTHER_LINES ? (size_t)(LINES - TOP_OTHER_LINES) : 1;
 }
 
-/* Draws as much of a text as the line has room for, with blanks to its end. */
+/* Draws as much of a text as the line has room for, with blanks to its end.  No byte of it moves the cursor. */
 static void
 top_draw_line(int line, int attributes, const char *text)
 {
+	char plain[TOP_LINE_SIZE * FORMAT_PLAIN_BYTE_MAX + 8];
+
 	if (line < 0 || line >= LINES)
 		return;
 	attrset(attributes);
 	move(line, 0);
 	clrtoeol();
 	mvhline(line, 0, (chtype)' ' | (chtype)attributes, COLS);
-	mvaddnstr(line, 0, text, COLS);
+	*put_foreign_text(plain, text, strnlen(text, TOP_LINE_SIZE)) = '\0';
+	mvaddnstr(line, 0, plain, COLS);
 	attrset(A_NORMAL);
 }
 

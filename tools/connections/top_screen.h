@@ -74,10 +74,4 @@ void top_fit_endpoint(const char *address, unsigned port, int width, char text[T
  * both. */
 void top_divide_width(int local_longest, int remote_longest, int columns, int *local, int *remote);
 
-/* Formats a number of bytes, or of bytes per second, in at most six characters: "999", "1.2K", "12.3M". */
-void top_format_bytes(double bytes, char text[8]);
-
-/* Formats microseconds in at most seven characters: "830us", "12.3ms", "1.20s". */
-void top_format_time(double us, char text[8]);
-
 #endif

@@ -12,62 +12,11 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "tools/connfs/connfs_list.h"
-#include "tools/connfs/connfs_operations.h"
+#include "tools/connfs/connfs_open.h"
 #include "tools/connfs/connfs_tree.h"
 #include "tools/control_client.h"
 
-/* ------------------------------------------------------------------------------------------------------------ sizes */
-
-/*
- * The size of a text in the latest attributes that the kernel has, by a hash of the inode number.  If a text has this
- * size when it is opened, the kernel may read it through its page cache: it then needs one request instead of two, and
- * does not pin the whole buffer of the reader.
- */
-#define CONNFS_SIZE_BITS 16
-
-static struct connfs_size {
-	uint64_t inode; /* 0: none */
-	size_t size;
-} connfs_sizes[1u << CONNFS_SIZE_BITS];
-
-static struct connfs_size *
-connfs_size_of(uint64_t inode)
-{
-	return &connfs_sizes[inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CONNFS_SIZE_BITS)];
-}
-
-bool
-connfs_kernel_has_size(uint64_t inode, size_t size)
-{
-	const struct connfs_size *latest = connfs_size_of(inode);
-
-	return latest->inode == inode && latest->size == size;
-}
-
-/* Records the size of a file, which a reply to the kernel contains. */
-static void
-connfs_note_size(const struct stat *attributes)
-{
-	if (S_ISREG(attributes->st_mode))
-		*connfs_size_of(attributes->st_ino) =
-		    (struct connfs_size){.inode = attributes->st_ino, .size = (size_t)attributes->st_size};
-}
-
-void
-connfs_forget_size(uint64_t inode)
-{
-	connfs_size_of(inode)->inode = 0;
-}
-
 /* ------------------------------------------------------------------------------------------------------- attributes */
-
-mode_t
-connfs_type(enum connfs_kind kind)
-{
-	if (kind == CONNFS_FILE || kind == CONNFS_RECORD)
-		return S_IFREG;
-	return kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
-}
 
 /* Whether a node shows packets or processes.  Its mode excludes other users, also with allow_other. */
 static bool

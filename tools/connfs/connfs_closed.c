@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "tools/connections/connection_list.h"
 #include "tools/control_client.h"
 #include "tools/json_reader.h"
@@ -115,8 +116,14 @@ connfs_closed_find(const struct connfs_closed_list *list, uint64_t cid)
 char *
 connfs_closed_record(const char *socket, uint64_t cid)
 {
-	char request[64];
+	char request[64], *text, *clean = NULL;
 
 	snprintf(request, sizeof request, "connections --closed --cid=%llu\n", (unsigned long long)cid);
-	return connfs_closed_request(socket, request);
+	text = connfs_closed_request(socket, request);
+	if (text != NULL)
+		clean = malloc(strlen(text) * JSON_BYTE_MAX + 8);
+	if (clean != NULL)
+		*put_foreign_lines(clean, text, strlen(text)) = '\0';
+	free(text);
+	return clean;
 }

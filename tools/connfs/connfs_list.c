@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/control_client.h"
+#include "tools/json_reader.h"
+
 const char *connfs_socket;
 struct connection_list connfs_list;
 uint64_t connfs_list_took_ns;
@@ -17,6 +20,9 @@ static uint64_t connfs_indexed; /* `time_ns` of the list whose values are marked
 /* Shortest wait for a request that fails, and the time after it in which no other one is sent: the requests that have
  * waited for it fail, too, instead of each waiting as long. */
 #define CONNFS_HUNG_NS UINT64_C(1000000000)
+
+/* Most bytes of a status, of which a path is the longest part. */
+#define STATUS_MAX 32768u
 
 static uint64_t connfs_began_ns; /* when the last request began */
 static uint64_t connfs_hung_ns;	 /* when the last one that waited as long failed; 0: no request has */
@@ -96,10 +102,27 @@ connfs_request_one(uint64_t cid, bool no_wait, struct connection_list *list)
 	       connfs_end_request(connection_list_receive(list, &connfs_columns, &request, error, sizeof error));
 }
 
+/* Requests the status of netobsd; false if there is no reply. */
+static bool
+connfs_receive_kept(struct connfs_kept *kept)
+{
+	uint64_t closed, frames;
+	char error[4096];
+	json_t *lines = client_read_array(connfs_socket, "status\n", STATUS_MAX, error, sizeof error);
+	const json_t *status = json_array_get(lines, 0);
+	bool known = json_read_unsigned(status, "max_closed_connections", &closed) &&
+		     json_read_unsigned(status, "flight_memory", &frames);
+
+	if (known)
+		*kept = (struct connfs_kept){.closed = closed > 0, .frames = frames > 0};
+	json_decref(lines);
+	return known;
+}
+
 bool
 connfs_request_kept(struct connfs_kept *kept)
 {
-	return connfs_begin_request() && connfs_end_request(connfs_kept_request(connfs_socket, kept));
+	return connfs_begin_request() && connfs_end_request(connfs_receive_kept(kept));
 }
 
 char *

@@ -9,11 +9,16 @@
 
 #include "tools/connections/connection_list.h"
 #include "tools/connfs/connfs_closed.h"
-#include "tools/connfs/connfs_kept.h"
 #include "tools/connfs/connfs_tree.h"
 
 /* Seconds that the kernel keeps names and attributes, and that a list serves lookups. */
 #define CONNFS_FRESH_S 1.0
+
+/* What netobsd keeps besides the connections that it tracks. */
+struct connfs_kept {
+	bool closed; /* connections that have ended: --closed-connections */
+	bool frames; /* --flight-memory */
+};
 
 extern const char *connfs_socket;	   /* path of the control socket */
 extern struct connection_columns connfs_columns; /* of CONNFS_FIELDS */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/connfs/connfs_operations.h"
+#include "tools/connfs/connfs_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,52 @@ static struct {
 	unsigned length;
 	uint64_t time_ns; /* end of the last open */
 } connfs_row;
+
+/* ------------------------------------------------------------------------------------------------------------ sizes */
+
+/*
+ * The size of a text in the latest attributes that the kernel has, by a hash of the inode number.  If a text has this
+ * size when it is opened, the kernel may read it through its page cache: it then needs one request instead of two, and
+ * does not pin the whole buffer of the reader.
+ */
+#define CONNFS_SIZE_BITS 16
+
+static struct connfs_size {
+	uint64_t inode; /* 0: none */
+	size_t size;
+} connfs_sizes[1u << CONNFS_SIZE_BITS];
+
+static struct connfs_size *
+connfs_size_of(uint64_t inode)
+{
+	return &connfs_sizes[inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CONNFS_SIZE_BITS)];
+}
+
+/* Whether the latest attributes of a text that the kernel has are of this size. */
+static bool
+connfs_kernel_has_size(uint64_t inode, size_t size)
+{
+	const struct connfs_size *latest = connfs_size_of(inode);
+
+	return latest->inode == inode && latest->size == size;
+}
+
+void
+connfs_note_size(const struct stat *attributes)
+{
+	if (S_ISREG(attributes->st_mode))
+		*connfs_size_of(attributes->st_ino) =
+		    (struct connfs_size){.inode = attributes->st_ino, .size = (size_t)attributes->st_size};
+}
+
+/* The kernel has another size of a text now. */
+static void
+connfs_forget_size(uint64_t inode)
+{
+	connfs_size_of(inode)->inode = 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- handles */
 
 void
 connfs_close(struct connfs_handle *handle)

@@ -37,6 +37,14 @@ static struct connfs_value **tree_values; /* by number, from `tree_first` on */
 static void *tree_by_text;		  /* of tsearch(3) */
 static uint32_t tree_first, tree_value_count, tree_value_room;
 
+mode_t
+connfs_type(enum connfs_kind kind)
+{
+	if (kind == CONNFS_FILE || kind == CONNFS_RECORD)
+		return S_IFREG;
+	return kind == CONNFS_LINK ? S_IFLNK : S_IFDIR;
+}
+
 uint64_t
 connfs_inode(const struct connfs_node *node)
 {
@@ -272,7 +280,8 @@ static void
 connfs_print_owner(const union connection_value *values, struct text_buffer *text)
 {
 	int64_t pid = (int64_t)values[CONNFS_PID].number;
-	bool client = (int64_t)values[CONNFS_CLIENT_PID].number == pid;
+	bool client = pid >= 0 ? (int64_t)values[CONNFS_CLIENT_PID].number == pid :
+				 (int64_t)values[CONNFS_CLIENT_UID].number >= 0; /* the user may be known alone */
 	int64_t uid = (int64_t)values[client ? CONNFS_CLIENT_UID : CONNFS_SERVER_UID].number;
 
 	connfs_print_number(text, "pid ", (uint64_t)pid, pid >= 0);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "tools/connections/connection_list.h"
 
@@ -59,6 +60,9 @@ enum connfs_kind {
 	CONNFS_RECORD,	   /* closed/CID.json */
 	CONNFS_KINDS
 };
+
+/* The file type of a node: S_IFREG, S_IFDIR or S_IFLNK. */
+mode_t connfs_type(enum connfs_kind kind);
 
 /* The highest connection id of a node. */
 #define CONNFS_CID_MAX ((UINT64_C(1) << 54) - 1)

@@ -12,12 +12,10 @@ netobs_connfs_SOURCES = \
 	%D%/connfs.c \
 	%D%/connfs_closed.c \
 	%D%/connfs_closed.h \
-	%D%/connfs_kept.c \
-	%D%/connfs_kept.h \
 	%D%/connfs_list.c \
 	%D%/connfs_list.h \
 	%D%/connfs_open.c \
-	%D%/connfs_operations.h \
+	%D%/connfs_open.h \
 	%D%/connfs_tree.c \
 	%D%/connfs_tree.h
 netobs_connfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)

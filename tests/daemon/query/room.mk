@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 unit_tests += \
+	%D%/test_control_reply \
 	%D%/test_control_reply_connections \
 	%D%/test_control_reply_owner \
 	%D%/test_control_request \

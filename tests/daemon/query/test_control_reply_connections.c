@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -16,11 +17,24 @@
 /* More than one part of a reply examines. */
 #define CAPACITY 1000u
 
+/* Rows of a part, if each takes 1 us. */
+#define PART_ROWS 500u
+
 static struct query_context query;
 static struct record_ring *ring;
 static struct control_reply reply;
 static uint64_t taken;
 static char bytes[1 << 20];
+static uint64_t now_ns, row_ns; /* the clock, and what passes between two readings of it */
+
+int
+clock_gettime(clockid_t clock, struct timespec *now)
+{
+	(void)clock;
+	now_ns += row_ns;
+	*now = (struct timespec){.tv_sec = (time_t)(now_ns / 1000000000), .tv_nsec = (long)(now_ns % 1000000000)};
+	return 0;
+}
 
 static int
 set_up(void **state)
@@ -28,6 +42,7 @@ set_up(void **state)
 	(void)state;
 	ring = record_ring_new(CAPACITY);
 	taken = 0;
+	row_ns = 1000;
 	return ring == NULL;
 }
 
@@ -116,7 +131,7 @@ test_overwritten_meanwhile(void **state)
 	end_connections(CAPACITY);
 	begin(0);
 	text = write_parts(900);
-	assert_int_equal(lines(text), 512 + 100 + 1);
+	assert_int_equal(lines(text), PART_ROWS + 100 + 1);
 	assert_non_null(strstr(text, "\n{\"note\":\"earlier ones are overwritten: "));
 }
 
@@ -129,7 +144,7 @@ test_all_overwritten_meanwhile(void **state)
 	end_connections(CAPACITY);
 	begin(0);
 	text = write_parts(5000);
-	assert_int_equal(lines(text), 512 + 1);
+	assert_int_equal(lines(text), PART_ROWS + 1);
 	assert_null(strstr(text, "{\"cr_client_bytes\":5001}\n"));
 }
 
@@ -144,6 +159,24 @@ test_read_ones_may_be_overwritten(void **state)
 	text = write_parts(500);
 	assert_int_equal(lines(text), CAPACITY);
 	assert_null(strstr(text, "overwritten"));
+}
+
+/* Capture waits for a part: the slower rows are, the fewer are in it. */
+static void
+test_time_of_a_part(void **state)
+{
+	struct text_buffer text = {.bytes = bytes, .size = sizeof bytes};
+
+	(void)state;
+	end_connections(CAPACITY);
+	begin(0);
+	row_ns = 100000;
+	control_reply_write_connections(&reply, &text);
+	assert_int_equal(lines(bytes), 5);
+	row_ns = 1000000;
+	control_reply_write_connections(&reply, &text);
+	assert_int_equal(lines(bytes), 5 + 1);
+	control_reply_end_connections(&reply);
 }
 
 /* A limit ends the reply. */
@@ -166,6 +199,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_overwritten_meanwhile, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_all_overwritten_meanwhile, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_read_ones_may_be_overwritten, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_time_of_a_part, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
 	};
 

@@ -104,7 +104,7 @@ static void
 test_connections(void **state)
 {
 	static const char *const bad[] = {"connections --last=x", "connections --last=", "connections --last",
-					  "connections -- a == 1"};
+					  "connections -- a == 1", "connections --last=10s"};
 	struct control_request request;
 	char line[4097] =
 	    " connections --closed --last=10m  --fields=client,reason  reason == \"fin\" && server_port == 4";
@@ -192,6 +192,7 @@ test_messages(void **state)
 	    {"connections --fields reason", "connections: --fields needs a value"},
 	    {"connections --closed=x", "connections: --closed takes no value"},
 	    {"connections --limit=0", "connections: --limit: expected a number of connections from 1, not \"0\""},
+	    {"connections --last=10s", "connections: --last needs --closed"},
 	    {"connections --last=10x", "connections: --last: expected a time from 1ns to 36500d with a unit as in "
 				       "500ms, 90s, 5m, 1h, not \"10x\""},
 	    {"write --format=erf", "write: --format: expected pcapng, pcap or snoop, not \"erf\""},
@@ -282,6 +283,11 @@ test_text(void **state)
 	text_add_format(&text, "%s", "abcdef");
 	assert_true(text.truncated);
 	assert_int_equal(text.used, 10);
+	text_add_format(&text, "%s", "a");
+	text_add_bytes(&text, "a", 1);
+	assert_int_equal(text.used, 10); /* what follows would make the rest another text */
+	text = (struct text_buffer){.bytes = room, .size = sizeof room};
+	text_add_format(&text, "%s", "0123456789");
 	text_add_format(&text, "%s", "abcde");
 	assert_int_equal(text.used, 15);
 	text = (struct text_buffer){.bytes = room, .size = sizeof room};

@@ -45,7 +45,7 @@ static int stalled[STALLED];
 static unsigned replies_written;
 
 struct job {
-	bool endless, waits;
+	bool endless, waits, too_long;
 	unsigned later; /* times that the reply is not ready */
 };
 
@@ -67,6 +67,7 @@ handle_request(void *context, void *memory, char *request, size_t length, uid_t 
 	(void)uid;
 	job->endless = request[0] == 'e';
 	job->waits = request[0] == 'w';
+	job->too_long = request[0] == 't';
 	job->later = request[0] == 'l' ? LATER : 0;
 }
 
@@ -83,6 +84,10 @@ write_reply(void *context, void *memory, struct text_buffer *text)
 		job->later--;
 		return SERVER_NEXT_LATER;
 	}
+	if (job->too_long)
+		text_add_format(text, "a\nb\n");
+	if (job->too_long)
+		text_add_format(text, "%*s\n", (int)SERVER_PART_SIZE, "reply");
 	text_add_format(text, "%*s\n", job->endless ? 60000 : 5, "reply");
 	return job->endless ? SERVER_NEXT_PART : SERVER_NEXT_END;
 }
@@ -331,6 +336,20 @@ test_too_long(void **state)
 	close(fd);
 }
 
+/* A reply of which a part is too long ends within a line, however it would go on. */
+static void
+test_reply_too_long(void **state)
+{
+	int fd = connect_client("too long\n");
+	char got[16];
+
+	(void)state;
+	assert_reply(fd, "a\nb");
+	assert_true(wait_for_reply(fd));
+	assert_int_equal(recv(fd, got, sizeof got, 0), 0);
+	close(fd);
+}
+
 /* As another user than root. */
 static int
 connect_as(uid_t uid, const char *bytes)
@@ -533,6 +552,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(test_later, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_later_gone, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_reply_too_long, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_privileged, set_up_users, tear_down),
 	    cmocka_unit_test_setup_teardown(test_privileged_evicts, set_up_users, tear_down),
 	    cmocka_unit_test_setup_teardown(test_too_many, set_up_users, tear_down),

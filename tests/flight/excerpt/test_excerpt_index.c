@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "flight/excerpt/excerpt_index.h"
-#include "flight/excerpt/excerpts_internal.h"
 #include "flow/tcp/tcp.h"
 
 enum { FRAMES = 20000 };

@@ -92,7 +92,7 @@ test_a_whole_connection(void **state)
 	feed(MS, segment_empty(A, TCP_ACK, 1152, 6002));
 	t.now += 100 * SECONDS;
 	flow_table_run_timers(t.table, t.now);
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	flow_table_clear(t.table);
 	assert_int_equal(reports.count, 0);
 	assert_int_equal(totals()->ended[FLOW_TCP][RECORD_FIN], 1);
@@ -324,7 +324,7 @@ test_a_window_that_is_never_opened_again(void **state)
 	feed(MS, closed);
 	feed(7 * SECONDS, closed);
 	assert_int_equal(record()->zero_window_us, 0);
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	reports_expect(RECORD_CAPTURE_END);
 	assert_int_equal(reports.record.zero_window_us, 7000000);
 	assert_int_equal(reports.record.zero_windows[B], 1);
@@ -454,7 +454,7 @@ test_refused(void **state)
 	/* Some hosts repeat the attempt with the same numbers: that is the same connection. */
 	feed(SECONDS, segment_empty(A, TCP_SYN, 1000, 0));
 	feed(MS, segment_empty(B, TCP_RST | TCP_ACK, 0, 1001));
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	assert_int_equal(reports.count, 0);
 }
 
@@ -486,7 +486,7 @@ test_refused_by_a_forged_reset(void **state)
 	feed(MS, segment_data(A, 1001, 5001, 100));
 	feed(MS, segment_data(B, 5001, 1101, 200));
 	assert_int_equal(reports.count, 0);
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	reports_expect(RECORD_CAPTURE_END);
 	assert_int_equal(reports.record.wire[B], 2 * FRAME_HEADERS + 200);
 	assert_int_equal(reports.flow.tcp[A].bytes, 100);
@@ -503,7 +503,7 @@ test_the_interface_of_a_repeated_attempt(void **state)
 	feed(SECONDS, segment_empty(A, TCP_SYN, 1000, 0));
 	feed(MS, segment_empty(B, TCP_SYN | TCP_ACK, 5000, 1001));
 	feed(MS, segment_empty(A, TCP_ACK, 1001, 5001));
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	reports_expect(RECORD_CAPTURE_END);
 	assert_string_equal(reports.interface, "eth0");
 }
@@ -518,6 +518,46 @@ test_no_answer(void **state)
 	flow_table_run_timers(t.table, t.now);
 	reports_expect(RECORD_NO_ANSWER);
 	assert_int_equal(reports.end, FIXTURE_BEGIN + SECONDS);
+}
+
+/* The capture ends: an attempt that was repeated twice, or waited for 3 s, has no answer; a younger one may get one. */
+static void
+test_no_answer_by_the_end(void **state)
+{
+	(void)state;
+	feed(0, segment_empty(A, TCP_SYN, 1000, 0));
+	feed(SECONDS, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_int_equal(flow_record_reason(t.table, t.flow, record(), t.now), RECORD_OPEN);
+	assert_int_equal(flow_table_record_totals(t.table)->unanswered, 0);
+	feed(SECONDS, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_int_equal(flow_table_record_totals(t.table)->unanswered, 1);
+	assert_int_equal(flow_record_reason(t.table, t.flow, record(), t.now), RECORD_NO_ANSWER);
+	feed(SECONDS / 2, segment_empty(A, TCP_SYN, 1000, 0));
+	flow_table_end_records(t.table, t.now);
+	reports_expect(RECORD_NO_ANSWER);
+	assert_int_equal(flow_table_record_totals(t.table)->unanswered, 1);
+}
+
+static void
+test_no_answer_for_long(void **state)
+{
+	(void)state;
+	feed(0, segment_empty(A, TCP_SYN, 1000, 0));
+	assert_int_equal(flow_record_reason(t.table, t.flow, record(), t.now + 3 * SECONDS - 1), RECORD_OPEN);
+	assert_int_equal(flow_record_reason(t.table, t.flow, record(), t.now + 3 * SECONDS), RECORD_NO_ANSWER);
+	flow_table_end_records(t.table, t.now + 3 * SECONDS);
+	reports_expect(RECORD_NO_ANSWER);
+	assert_int_equal(flow_table_record_totals(t.table)->unanswered, 1);
+}
+
+static void
+test_an_answer_may_follow(void **state)
+{
+	(void)state;
+	feed(0, segment_empty(A, TCP_SYN, 1000, 0));
+	flow_table_end_records(t.table, t.now + 3 * SECONDS - 1);
+	reports_expect(RECORD_CAPTURE_END);
+	assert_int_equal(flow_table_record_totals(t.table)->unanswered, 0);
 }
 
 /* The capture has one direction: the ACK of the client proves the answer. */
@@ -598,9 +638,9 @@ test_capture_end(void **state)
 {
 	(void)state;
 	open_connection();
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	reports_expect(RECORD_CAPTURE_END);
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	flow_table_clear(t.table);
 	assert_int_equal(reports.count, 0);
 }
@@ -715,7 +755,7 @@ test_records_of_silent_connections(void **state)
 	assert_true(flow_table_keep_records(t.table, false));
 	open_connection();
 	assert_true(flow_table_keep_records(t.table, true));
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	reports_expect(RECORD_CAPTURE_END);
 	assert_int_equal(reports.record.wire[A] + reports.record.wire[B], 0);
 	flow_table_clear(t.table);
@@ -724,7 +764,7 @@ test_records_of_silent_connections(void **state)
 	close_connection(1001, 5001);
 	assert_true(flow_table_keep_records(t.table, true));
 	feed(MS, segment_empty(A, TCP_ACK, 1002, 5002));
-	flow_table_end_records(t.table);
+	flow_table_end_records(t.table, t.now);
 	assert_int_equal(reports.count, 0);
 }
 
@@ -876,6 +916,9 @@ main(void)
 	    scenario(test_refused_by_a_forged_reset),
 	    scenario(test_the_interface_of_a_repeated_attempt),
 	    scenario(test_no_answer),
+	    scenario(test_no_answer_by_the_end),
+	    scenario(test_no_answer_for_long),
+	    scenario(test_an_answer_may_follow),
 	    scenario(test_an_answer_that_was_not_captured),
 	    scenario(test_a_handshake_that_was_not_completed_is_idle),
 	    scenario(test_reset_by_server),

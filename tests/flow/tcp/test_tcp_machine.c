@@ -36,8 +36,7 @@ test_every_cell_is_legal(void **state)
 			enum tcp_state to = tcp_machine_next((enum tcp_state)from, (enum tcp_input)input);
 
 			if (!may_move((enum tcp_state)from, (enum tcp_input)input, to))
-				fail_msg("%s x %s -> %s", fixture_states[from], tcp_input_name((enum tcp_input)input),
-					 fixture_states[to]);
+				fail_msg("%s x input %u -> %s", fixture_states[from], input, fixture_states[to]);
 		}
 }
 
@@ -146,8 +145,6 @@ test_names(void **state)
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i < TCP_INPUT_COUNT; i++)
-		assert_true(strlen(tcp_input_name((enum tcp_input)i)) > 3);
 	for (i = 1; i < TCP_STATE_COUNT; i++)
 		assert_int_equal(strncmp(tcp_state_name((enum tcp_state)i), "state-", 6), 0);
 	assert_string_equal(tcp_state_name(TCP_STATE_NONE), "<unknown>");

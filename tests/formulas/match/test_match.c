@@ -112,6 +112,18 @@ addresses_are_read(void **state)
 
 /* --------------------------------------------------------------------------------------------------------- patterns */
 
+static bool
+matches(const char *text, size_t length, const char *bytes, size_t bytes_length)
+{
+	void *memory = malloc(pattern_size(length));
+	bool result;
+
+	assert_non_null(memory);
+	result = pattern_match(pattern_prepare(memory, text, length), bytes, bytes_length);
+	free(memory);
+	return result;
+}
+
 static void
 patterns_are_those_of_fnmatch(void **state)
 {
@@ -136,10 +148,33 @@ patterns_are_those_of_fnmatch(void **state)
 		correct++;
 		expected = fnmatch(pattern, text, 0) == 0;
 		hits += expected;
-		if (pattern_match(pattern, pattern_length, text, text_length) != expected)
+		if (matches(pattern, pattern_length, text, text_length) != expected)
 			fail_msg("\"%s\" ~ \"%s\" is not %d", text, pattern, expected);
 	}
 	assert_true(correct > 100000 && hits > 20000);
+}
+
+/* A long pattern is one of several words: the text matches it across their borders, and no other text does. */
+static void
+long_patterns_match(void **state)
+{
+	char pattern[PATTERN_MAX], text[PATTERN_MAX];
+
+	(void)state;
+	for (size_t length = 1; length <= PATTERN_MAX; length += length < 200 ? 1 : 37) {
+		size_t star = below((unsigned)length);
+
+		for (size_t i = 0; i < length; i++)
+			pattern[i] = text[i] = (char)('a' + below(4));
+		assert_true(matches(pattern, length, text, length));
+		assert_false(matches(pattern, length, text, length - 1));
+		pattern[star] = '*';
+		assert_true(matches(pattern, length, text, length));
+		text[star] = '*';
+		assert_true(matches(pattern, length, text, length));
+		text[star > 0 ? star - 1 : length - 1] = 'x';
+		assert_int_equal(matches(pattern, length, text, length), length == 1);
+	}
 }
 
 static void
@@ -152,7 +187,7 @@ a_pattern_with_many_stars_takes_no_exponential_time(void **state)
 		memcpy(pattern + 3 * i, "*a?", 4);
 	memcpy(pattern + 390, "b", 2);
 	memset(text, 'a', sizeof text);
-	assert_false(pattern_match(pattern, strlen(pattern), text, sizeof text));
+	assert_false(matches(pattern, strlen(pattern), text, sizeof text));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- filters */
@@ -198,6 +233,7 @@ main(void)
 		cmocka_unit_test(text_is_in_a_prefix_if_its_bits_are),
 		cmocka_unit_test(addresses_are_read),
 		cmocka_unit_test(patterns_are_those_of_fnmatch),
+		cmocka_unit_test(long_patterns_match),
 		cmocka_unit_test(a_pattern_with_many_stars_takes_no_exponential_time),
 		cmocka_unit_test(filters_are_libpcaps_on_every_link_type),
 	};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The requests of the kernel to netobs-connfs: an operation replies to each.  The caller holds connfs_lock, except for
- * connfs_readlink() and connfs_read(). */
-#ifndef NETOBS_TOOLS_CONNFS_CONNFS_OPERATIONS_H
-#define NETOBS_TOOLS_CONNFS_CONNFS_OPERATIONS_H
+/* Files and directories that are open.  The caller holds connfs_lock, except for connfs_read(). */
+#ifndef NETOBS_TOOLS_CONNFS_CONNFS_OPEN_H
+#define NETOBS_TOOLS_CONNFS_CONNFS_OPEN_H
 
 #define FUSE_USE_VERSION 314
 
@@ -28,8 +27,6 @@ struct connfs_handle {
  * requests have threads of their own. */
 extern pthread_mutex_t connfs_lock;
 
-/* ------------------------------------------------------------------------------------------------------- operations */
-
 /* Opens a file: its bytes are those of this moment. */
 void connfs_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
 
@@ -39,18 +36,10 @@ void connfs_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset
 /* Closes a directory or a file. */
 void connfs_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
 
-/* ---------------------------------------------------------------------------------------------- attributes, handles */
-
-/* The file type of a node: S_IFREG, S_IFDIR or S_IFLNK. */
-mode_t connfs_type(enum connfs_kind kind);
-
-/* Whether the latest attributes of a text that the kernel has are of this size. */
-bool connfs_kernel_has_size(uint64_t inode, size_t size);
-
-/* The kernel has another size of a text now. */
-void connfs_forget_size(uint64_t inode);
-
 /* Frees an open directory or file. */
 void connfs_close(struct connfs_handle *handle);
+
+/* Records the size of a file, which a reply to the kernel contains. */
+void connfs_note_size(const struct stat *attributes);
 
 #endif

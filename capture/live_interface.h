@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the parts of live capture: reading (live.c, live_ring.c), and interfaces that change (live_reopen.c). */
-#ifndef NETOBS_CAPTURE_LIVE_INTERNAL_H
-#define NETOBS_CAPTURE_LIVE_INTERNAL_H
+/* An interface of live capture: it is opened, read by libpcap or in place (packet_ring.h), and closed. */
+#ifndef NETOBS_CAPTURE_LIVE_INTERFACE_H
+#define NETOBS_CAPTURE_LIVE_INTERFACE_H
 
 #include <pcap/pcap.h>
 
@@ -12,6 +12,9 @@
 #include "capture/packet_ring.h"
 #include "config/config.h"
 #include "host/interfaces.h"
+
+/* Frames read from one interface before the next one is read. */
+#define FRAMES_PER_DISPATCH 4096
 
 struct live_interface {
 	struct live *live;
@@ -63,16 +66,6 @@ struct live {
 	struct live_interface interfaces[];
 };
 
-/* live.c: opens an interface as live_pcap.h describes and joins its fanout group; fills in its properties; starts
- * to read its frames; reads all frames that are waiting; closes it; updates its counters. */
-pcap_t *live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
-				 int *status, int *group);
-void live_interface_set_info(struct live_interface *interface, const char *name);
-bool live_interface_watch(struct live_interface *interface);
-void live_interface_drain(struct live_interface *interface);
-void live_interface_close(struct live_interface *interface);
-void live_interface_update_stats(struct live_interface *interface);
-
 /* Whether this input logs changes of interfaces: only the first one does. */
 static inline bool
 live_logs_interfaces(const struct live *live)
@@ -80,25 +73,29 @@ live_logs_interfaces(const struct live *live)
 	return live->partition.number == 0;
 }
 
-/* live.c: the interface of a frame: the real one of a frame of "any". */
-const struct interface *live_frame_interface(const struct live_interface *interface, const uint8_t *data,
-					     uint32_t caplen);
+/* Opens it as live_pcap.h describes and joins its fanout group. */
+pcap_t *live_interface_open_pcap(const struct live_interface *interface, const char *name, enum live_open_mode mode,
+				 int *status, int *group);
 
-/* live_ring.c: maps the ring of an interface that was just opened, if libpcap need not read it; unmaps it; applies the
- * configured filter to its frames unless the kernel does (called when libpcap has set it), false with a message if it
- * is invalid; reads frames until `most` are read or no frame is left, and returns their number, at most `most`, or
- * PCAP_ERROR if the interface was removed. */
-void live_ring_map(struct live_interface *interface);
-void live_ring_unmap(struct live_interface *interface);
-bool live_ring_set_filter(struct live_interface *interface, const struct config *config);
-int live_ring_dispatch(struct live_interface *interface, unsigned most);
+/* Fills in the properties of the opened interface, and maps its ring if libpcap need not read it. */
+void live_interface_set_info(struct live_interface *interface, const char *name);
 
-/* live_reopen.c: an interface can no longer be read, because of `error`; the interfaces of this namespace have changed.
- */
-void live_interface_fail(struct live_interface *interface, const char *error);
+void live_interface_close(struct live_interface *interface);
 
-/* live_reopen.c: the interface cannot be opened at the start: waits for it. */
-void live_interface_await(struct live_interface *interface);
-void live_on_interfaces_changed(void *live);
+/* Applies the configured filter to the frames of the ring unless the kernel does.  Call it when libpcap has set it.
+ * False with a message if it is invalid. */
+bool live_interface_filter_ring(struct live_interface *interface, const struct config *config);
+
+/* Reads frames until FRAMES_PER_DISPATCH are read or no frame is left, and returns their number, at most
+ * FRAMES_PER_DISPATCH, or an error of libpcap: in place PCAP_ERROR if the interface was removed. */
+int live_interface_dispatch(struct live_interface *interface);
+
+/* Reads all frames that are waiting. */
+void live_interface_drain(struct live_interface *interface);
+
+/* Discards, without counting, the frames that arrived while netobsd waited for a tracer. */
+void live_interface_discard_backlog(struct live_interface *interface);
+
+void live_interface_update_stats(struct live_interface *interface);
 
 #endif
