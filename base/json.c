@@ -154,7 +154,7 @@ json_piece(const char *text, size_t size)
 	size_t length = strnlen(text, size < PIECE_MAX ? size : PIECE_MAX), first = length;
 
 	/* A character has at most three bytes after its first. */
-	while (length == PIECE_MAX && length < size && first + 4 > length && ((unsigned char)text[first] & 0xc0) == 0x80)
+	while (length == PIECE_MAX && length < size && first + 4 > length && utf8_is_continuation((uint8_t)text[first]))
 		first--;
 	return first + 4 > length ? first : length;
 }

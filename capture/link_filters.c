@@ -83,10 +83,8 @@ link_filter_compile(const struct link_filters *filters, struct link_filter *link
 			 type != NULL ? type : "without a name");
 		name = name_and_type;
 	}
-	if (pcap == NULL) {
-		log_error("out of memory");
-		return false;
-	}
+	if (pcap == NULL)
+		return log_out_of_memory();
 	good = capture_compile_filter(config, pcap, name, &link->filter);
 	if (good && !link_filter_reads_frames(&link->filter)) {
 		log_error(
@@ -107,10 +105,8 @@ link_filters_add(struct link_filters *filters, const struct config *config, cons
 	struct link_filter *list = realloc(filters->list, count * sizeof *list);
 	bool good = true;
 
-	if (list == NULL) {
-		log_error("out of memory");
-		return false;
-	}
+	if (list == NULL)
+		return log_out_of_memory();
 	filters->list = list;
 	while (filters->count < count) {
 		struct link_filter *link = &list[filters->count];

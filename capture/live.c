@@ -523,7 +523,7 @@ live_run(struct input *input, struct batch *batch)
 	live->sink->ops->populate_flows(live->sink, FLOWS_POPULATED / (unsigned)live->config->workers);
 	live->tick = loop_watch_timer(live->loop, live_on_tick, live);
 	if (live->tick == NULL || !watch_arm_timer(live->tick, TICK_NS)) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return INPUT_FAILED;
 	}
 	for (size_t i = 0; i < live->count; i++) {
@@ -672,7 +672,7 @@ live_open(const struct config *config, struct loop *loop, struct interfaces *int
 		count++;
 	live = calloc(1, sizeof *live + count * sizeof live->interfaces[0]);
 	if (live == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	live->input.ops = &live_ops;

@@ -563,7 +563,7 @@ replay_read_ahead(struct replay_file *file)
 	while (file->ahead_count < PACKET_CLOCK_LOOKAHEAD && replay_read_frame(file, frame)) {
 		if (!replay_keep_frame(file, frame, file->ahead_count)) {
 			file->all_read = file->damaged = true;
-			log_error("out of memory");
+			log_out_of_memory();
 			return;
 		}
 		file->ahead_end[file->ahead_count] = replay_read_mark(file);
@@ -793,10 +793,8 @@ replay_collect_link_types(struct replay *replay, const struct link_filters *link
 {
 	int *list = realloc(replay->link_types, (replay->link_type_count + links->count) * sizeof *list);
 
-	if (list == NULL) {
-		log_error("out of memory");
-		return false;
-	}
+	if (list == NULL)
+		return log_out_of_memory();
 	replay->link_types = list;
 	for (size_t i = 0; i < links->count; i++)
 		if (links->list[i].supported)
@@ -836,10 +834,8 @@ replay_set_filter(struct input *input, const struct config *config)
 	struct link_filters *filters = calloc(replay->count, sizeof *filters);
 	bool good = true;
 
-	if (filters == NULL) {
-		log_error("out of memory");
-		return false;
-	}
+	if (filters == NULL)
+		return log_out_of_memory();
 	for (size_t i = 0; i < replay->count && good; i++)
 		good = replay_compile_filter(&replay->files[i], config, &filters[i]);
 	for (size_t i = 0; i < replay->count; i++) {
@@ -872,7 +868,7 @@ replay_open(const struct config *config, struct loop *loop)
 		count++;
 	replay = calloc(1, sizeof *replay + count * sizeof replay->files[0]);
 	if (replay == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	replay->input.ops = &replay_ops;

@@ -82,7 +82,7 @@ options_join_filter(int argc, char **argv, struct config *config)
 		free(joined);
 	}
 	if (joined == NULL || config->filter == NULL)
-		log_error("out of memory");
+		log_out_of_memory();
 	return config->filter != NULL;
 }
 
@@ -115,47 +115,6 @@ options_check_standard_input(const struct config *config)
 	return times <= 1;
 }
 
-static bool
-options_check_print(const struct config *config)
-{
-	if (config->list_format != PRINT_OFF && config->print == PRINT_OFF && !config->list_probes &&
-	    !config->records) {
-		log_error("--format needs --print, --records or --list-probes");
-		return false;
-	}
-	if (config->print_fields != NULL && config->print == PRINT_OFF) {
-		log_error("--print-fields needs --print");
-		return false;
-	}
-	return true;
-}
-
-static bool
-options_check_records(const struct config *config)
-{
-	const char *without = config->records_where != NULL    ? "where"
-			      : config->records_fields != NULL ? "fields"
-			      : config->records_sort != NULL   ? "sort"
-			      : config->records_limit != 0     ? "limit"
-			      : config->records_services       ? "services"
-							       : NULL;
-
-	if (config->records && config->records_path == NULL && config->print != PRINT_OFF) {
-		log_error("--print and --records cannot both write to standard output: give a file, --records=FILE");
-		return false;
-	}
-	if (config->records && config->records_services &&
-	    (config->records_fields != NULL || config->records_sort != NULL)) {
-		log_error("--records-services has its own columns and order: it takes neither --records-fields nor "
-			  "--records-sort");
-		return false;
-	}
-	if (config->records || without == NULL)
-		return true;
-	log_error("--records-%s needs --records", without);
-	return false;
-}
-
 /* Whether the command line contains an option. */
 static bool
 options_are_given(const bool given[OPTIONS_ROWS_MAX], const char *name)
@@ -176,16 +135,6 @@ options_check_writes(const struct config *config, const bool given[OPTIONS_ROWS_
 	}
 	if (config->interface_names[0] != NULL) {
 		log_error("--write is for files (-r): netobsctl write --on writes connections of interfaces");
-		return false;
-	}
-	return true;
-}
-
-static bool
-options_check_flight(const struct config *config)
-{
-	if (config->flight_memory == 0 && (config->flight_snap != 0 || config->flight_bytes != 0)) {
-		log_error("--flight-%s needs --flight-memory", config->flight_snap != 0 ? "snap" : "bytes");
 		return false;
 	}
 	return true;
@@ -215,8 +164,15 @@ options_check_combination(struct config *config, const bool given[OPTIONS_ROWS_M
 		log_error("--engine needs --list-probes");
 		return false;
 	}
-	if (!options_check_print(config) || !options_check_records(config))
+	if (config->records && config->records_path == NULL && config->print != PRINT_OFF) {
+		log_error("--print and --records cannot both write to standard output: give a file, --records=FILE");
 		return false;
+	}
+	if (config->records_services && (config->records_fields != NULL || config->records_sort != NULL)) {
+		log_error("--records-services has its own columns and order: it takes neither --records-fields nor "
+			  "--records-sort");
+		return false;
+	}
 	config->records_format = config->list_format;
 	if (config->list_format == PRINT_OFF)
 		config->list_format = PRINT_TEXT;
@@ -236,8 +192,7 @@ options_check_combination(struct config *config, const bool given[OPTIONS_ROWS_M
 		return false;
 	}
 	return options_check_writes(config, given) && options_check_scope(config, given) &&
-	       options_check_standard_input(config) && options_check_window(config, given) &&
-	       options_check_flight(config);
+	       options_check_standard_input(config) && options_check_window(config, given);
 }
 
 /* Checks the values of the command line that may depend on others, or on the file. */
@@ -250,7 +205,13 @@ options_check_values(const struct config *config, const bool given[OPTIONS_ROWS_
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (!given[i] || row->kind->check == NULL || row->kind->check(config, row, error, sizeof error))
+		if (!given[i])
+			continue;
+		if (!options_check_needs(config, row, "--", error, sizeof error)) {
+			log_error("--%s needs %s", row->name, error);
+			return false;
+		}
+		if (row->kind->check == NULL || row->kind->check(config, row, error, sizeof error))
 			continue;
 		if (row->kind->list || (value = row->kind->get(config, row, 0, buffer)) == NULL)
 			log_error("--%s: %s", row->name, error);
@@ -352,7 +313,7 @@ options_parse(int argc, char **argv, struct config *config)
 	enum options_result result;
 
 	if (!config_set_defaults(config)) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return OPTIONS_INVALID;
 	}
 	config->argc = argc;

@@ -193,8 +193,7 @@ static bool
 config_at_line_end(const char *text)
 {
 	text += strspn(text, " \t\r");
-	return *text == '\0' || *text == '\n' || *text == '#' || strncmp(text, "//", 2) == 0 ||
-	       strncmp(text, "/*", 2) == 0;
+	return *text == '\0' || *text == '\n' || *text == '#';
 }
 
 /* Whether the text is that of a setting, which may follow another one on its line. */
@@ -394,8 +393,11 @@ config_check_values(const struct config_parser *parser)
 	for (size_t i = 0; i < options_table_rows; i++) {
 		const struct option_row *row = &options_table[i];
 
-		if (parser->lines[i] == 0 || parser->overridden_rows[i] || row->kind->check == NULL ||
-		    row->kind->check(parser->config, row, error, sizeof error))
+		if (parser->lines[i] == 0 || parser->overridden_rows[i])
+			continue;
+		if (!options_check_needs(parser->config, row, "", error, sizeof error))
+			return config_fail(parser, parser->lines[i], "%s needs %s", row->name, error);
+		if (row->kind->check == NULL || row->kind->check(parser->config, row, error, sizeof error))
 			continue;
 		if (row->kind->list || (value = row->kind->get(parser->config, row, 0, buffer)) == NULL)
 			return config_fail(parser, parser->lines[i], "%s: %s", row->name, error);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "config/formula_names.h"
+#include "config/metrics_address.h"
 #include "config/options.h"
 #include "flight/format/capture_writer.h"
 #include "formulas/formula.h"
@@ -254,17 +255,9 @@ const struct option_kind value_none = {.set = value_set_none, .get = value_get_n
 static bool
 value_parse_bool(const char *text, bool *value, char *error, size_t size)
 {
-	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
-
-	*value = true;
-	if (text == NULL)
+	*value = text == NULL || strcmp(text, "true") == 0;
+	if (*value || strcmp(text, "false") == 0)
 		return true;
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		if (strcmp(text, words[i]) == 0) {
-			*value = i % 2 == 1;
-			return true;
-		}
-	}
 	snprintf(error, size, "expected true or false");
 	return false;
 }
@@ -340,6 +333,35 @@ value_get_string(const struct config *config, const struct option_row *row, size
 }
 
 const struct option_kind value_string = {.set = value_set_string, .get = value_get_string};
+
+static bool
+value_set_metrics(struct config *config, const struct option_row *row, const char *text, char *error, size_t size)
+{
+	union metrics_address address;
+	socklen_t length;
+
+	if ((strncmp(text, "unix:", 5) == 0 && text[5] != '\0') || metrics_address_parse(text, &address, &length))
+		return value_set_string(config, row, text, error, size);
+	snprintf(error, size, "expected unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT");
+	return false;
+}
+
+static bool
+value_check_metrics(const struct config *config, const struct option_row *row, char *error, size_t size)
+{
+	union metrics_address address;
+	socklen_t length;
+
+	(void)row;
+	if (config->metrics_allow_remote || !metrics_address_parse(config->metrics_address, &address, &length) ||
+	    metrics_address_is_loopback(&address))
+		return true;
+	snprintf(error, size, "other hosts can reach this address: metrics-anywhere allows that");
+	return false;
+}
+
+const struct option_kind value_metrics = {
+    .set = value_set_metrics, .get = value_get_string, .check = value_check_metrics};
 
 /* Most values of a list: the time that is spent with them grows with the square of their number.  Files to replay have
  * no limit besides that of open files. */

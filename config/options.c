@@ -112,9 +112,11 @@ const struct option_row options_table[] = {
 	{.name = "print-fields", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_print_fields,
 	 .argument = "FIELD,...", FIELD(print_fields),
 	 .source = OPTION_ANYWHERE,
+	 .needs = {"print"},
 	 .help = "print only these fields of a firing, in this order"},
 	{.name = "format", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_format, .argument = "FORMAT",
 	 .source = OPTION_ANYWHERE,
+	 .needs = {"print", "records", "list-probes"},
 	 .help = "format of --print, --records and --list-probes: text or json"},
 	{.name = "records", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_records,
 	 .argument = "FILE", .optional = true, FIELD(records_path),
@@ -123,19 +125,24 @@ const struct option_row options_table[] = {
 	{.name = "records-where", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_record_filter,
 	 .argument = "EXPRESSION", FIELD(records_where),
 	 .source = OPTION_ANYWHERE,
+	 .needs = {"records"},
 	 .help = "write only records for which EXPRESSION is true (netobs(7), FORMULAS)"},
 	{.name = "records-fields", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_record_fields,
 	 .argument = "FIELD,...", FIELD(records_fields),
 	 .source = OPTION_ANYWHERE,
+	 .needs = {"records"},
 	 .help = "write only these fields of connrec_t, in this order"},
 	{.name = "records-sort", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_record_order,
 	 .argument = "FIELD", FIELD(records_sort),
+	 .needs = {"records"},
 	 .help = "write records at the end, sorted by FIELD, large numbers first; -FIELD reverses the order"},
 	{.name = "records-limit", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_uint32,
 	 .argument = "NUMBER", .min = 1, .max = 4294967295.0, FIELD(records_limit),
+	 .needs = {"records"},
 	 .help = "write at most the first NUMBER records of the order, at the end"},
 	{.name = "records-services", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_flag,
 	 FIELD(records_services),
+	 .needs = {"records"},
 	 .help = "write in place of records, at the end, a table of the services of these connections"},
 	{.name = "formula", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_formula,
 	 .argument = "DEFINITION", FIELD(formulas),
@@ -162,10 +169,12 @@ const struct option_row options_table[] = {
 	{.name = "flight-snap", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_size32,
 	 .argument = "BYTES", .quantity = {DIMENSION_SIZE, 1, 0, 262144, false}, FIELD(flight_snap),
 	 .source = OPTION_ANYWHERE,
+	 .needs = {"flight-memory"},
 	 .help = "keep at most BYTES of each frame; 0: all that are captured"},
 	{.name = "flight-bytes", .group = GROUP_OUTPUT, .scope = OPTION_FOR_ALL, .kind = &value_size,
 	 .argument = "SIZE", .quantity = {DIMENSION_SIZE, 1, 1, 1125899906842624, true}, FIELD(flight_bytes),
 	 .source = OPTION_ANYWHERE,
+	 .needs = {"flight-memory"},
 	 .help = "keep the first SIZE of each direction of a connection, then only frames with events; 0: no limit"},
 	{.name = "write", .group = GROUP_OUTPUT, .scope = OPTION_FOR_FILES, .kind = &value_write,
 	 .argument = "NAME=FILE", FIELD(writes),
@@ -241,7 +250,7 @@ const struct option_row options_table[] = {
 	 .argument = "GROUP",
 	 FIELD(control_group), .source = OPTION_ANYWHERE,
 	 .help = "group of the control socket; default: the group of netobsd"},
-	{.name = "metrics", .group = GROUP_GENERAL, .scope = OPTION_FOR_LIVE, .kind = &value_string,
+	{.name = "metrics", .group = GROUP_GENERAL, .scope = OPTION_FOR_LIVE, .kind = &value_metrics,
 	 .argument = "ADDRESS",
 	 FIELD(metrics_address), .source = OPTION_ANYWHERE,
 	 .help = "serve counters to Prometheus at unix:PATH, 127.0.0.1:PORT or [::1]:PORT"},
@@ -425,6 +434,43 @@ options_print_help(FILE *to)
 	      "See netobsd(8) for details and netobs(7) for the probes.\n",
 	      to);
 	config_free(&defaults);
+}
+
+/* Whether an option has a value other than 0 and false. */
+static bool
+options_row_is_set(const struct config *config, const struct option_row *row)
+{
+	char buffer[OPTIONS_VALUE_MAX];
+	const char *value = row->kind->get(config, row, 0, buffer);
+
+	return value != NULL && strcmp(value, "0") != 0 && strcmp(value, "false") != 0;
+}
+
+static bool
+options_name_is_set(const struct config *config, const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(options_table[i].name, name) != 0)
+		i++;
+	return options_row_is_set(config, &options_table[i]);
+}
+
+bool
+options_check_needs(const struct config *config, const struct option_row *row, const char *dashes, char *list,
+		    size_t size)
+{
+	size_t count = 0, used = 0;
+
+	while (count < sizeof row->needs / sizeof row->needs[0] && row->needs[count] != NULL)
+		count++;
+	for (size_t i = 0; i < count; i++) {
+		if (options_name_is_set(config, row->needs[i]))
+			return true;
+		used += (size_t)snprintf(list + used, size - used, "%s%s%s",
+					 i == 0 ? "" : i + 1 < count ? ", " : " or ", dashes, row->needs[i]);
+	}
+	return count == 0 || (row->quantity.max > 0 && !options_row_is_set(config, row));
 }
 
 const char *

@@ -77,6 +77,7 @@ struct option_row {
 	bool optional;	      /* the value may be omitted */
 	double min, max;      /* range of a number */
 	struct quantity quantity; /* of a time or size */
+	const char *needs[3];     /* options without one of which it has no effect */
 	enum options_action action;
 	enum options_source source;
 	enum options_change change; /* for options that may appear in the file */
@@ -120,6 +121,11 @@ const struct option_row *options_find_setting(const char *name);
 /* Whether both configurations have the same values for the row. */
 bool options_values_equal(const struct option_row *row, const struct config *a, const struct config *b);
 
+/* Checks that an option which the row needs is set.  False, with the names of such options in `list`, otherwise;
+ * `dashes` stand before each. */
+bool options_check_needs(const struct config *config, const struct option_row *row, const char *dashes, char *list,
+			 size_t size);
+
 /* " (did you mean --NAME?)" for an unknown option, " (did you mean NAME?)" for an unknown setting; "" if no name is
  * near. */
 const char *options_hint(const char *name, size_t length, bool settings, char hint[NEAREST_HINT_MAX]);
@@ -134,7 +140,7 @@ extern const struct option_kind value_flag, value_inverted_flag, value_string, v
     value_prefix, value_replay_speed, value_wait_tracer, value_wait_probes, value_print, value_format, value_filter,
     value_user, value_probe_site, value_none, value_ports, value_debug_topics, value_formula, value_records,
     value_record_filter, value_write, value_capture_format, value_record_fields, value_record_order, value_print_fields,
-    value_time;
+    value_metrics, value_time;
 
 /* Reads a file into `*config`.  Options marked in `overridden` are checked but not used.  False, with one message
  * "FILE:LINE: what" logged, at the first error; `*config` must then be discarded. */

@@ -7,6 +7,8 @@ libconfig_a_SOURCES += \
 	%D%/config_file.c \
 	%D%/formula_names.c \
 	%D%/formula_names.h \
+	%D%/metrics_address.c \
+	%D%/metrics_address.h \
 	%D%/option_time.c \
 	%D%/option_values.c \
 	%D%/options.c \

@@ -2,6 +2,8 @@
 # privileges, system-call filter, access to files, inherited descriptors
 
 libconfine_a_SOURCES += \
+	%D%/confine_replay.c \
+	%D%/confine_replay.h \
 	%D%/landlock.c \
 	%D%/privileges.c \
 	%D%/privileges.h \

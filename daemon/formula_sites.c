@@ -274,7 +274,7 @@ formula_sites_open(const struct config *config)
 	struct formula_sites *sites = calloc(1, sizeof *sites);
 
 	if (sites == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	sites->config = config;
@@ -282,7 +282,7 @@ formula_sites_open(const struct config *config)
 		return sites;
 	sites->set = formula_set_new(workers_count_for(config));
 	if (sites->set == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		free(sites);
 		return NULL;
 	}

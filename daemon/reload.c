@@ -81,8 +81,7 @@ reload_apply_worker(struct worker *worker, const struct config *config)
 		return false;
 	if (local_addrs_set_prefixes(worker->local_addrs, config->local_prefixes, config->local_prefix_count))
 		return true;
-	log_error("out of memory");
-	return false;
+	return log_out_of_memory();
 }
 
 /* Changes that can fail come first; if one fails nothing is changed. */

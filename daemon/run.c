@@ -37,6 +37,7 @@
 #include "probes/print/probe_list.h"
 #include "probes/site/semaphores.h"
 #include "records/record_ring.h"
+#include "usdt/site_disabled.h"
 #include "usdt/site_table.h"
 
 /* Resources of a run, in order of acquisition; released in reverse order. */
@@ -147,12 +148,10 @@ daemon_select_probes(struct daemon_state *state)
 	const char *unknown;
 	size_t length;
 
-#ifdef NETOBS_NO_PROBES
-	if (state->config->print != PRINT_OFF) {
+	if (!PROBES_BUILT && state->config->print != PRINT_OFF) {
 		log_error("--print is not available: this netobsd was built with --disable-probes");
 		return false;
 	}
-#endif
 	if (state->config->print == PRINT_OFF || formula_names_select_probes(state->config, state->config->print_probes,
 									     state->print_probes, &unknown, &length))
 		return true;
@@ -165,10 +164,8 @@ daemon_open_records(struct daemon_state *state)
 {
 	if (state->config->closed_connections != 0) {
 		state->closed = record_ring_new(state->config->closed_connections);
-		if (state->closed == NULL) {
-			log_error("out of memory");
-			return false;
-		}
+		if (state->closed == NULL)
+			return log_out_of_memory();
 	}
 	if (state->config->metrics_address != NULL && (state->services = service_table_new()) == NULL)
 		return false;

@@ -163,7 +163,7 @@ service_new(struct loop *loop)
 	if (service != NULL)
 		service->timer = loop_watch_timer(loop, service_on_timer, service);
 	if (service == NULL || service->timer == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		free(service);
 		return NULL;
 	}

@@ -17,10 +17,9 @@
 /* Numbers that an evaluation holds at a time, at most. */
 #define REGISTERS_MAX 32u
 
-#define THRESHOLD_FIELDS_MAX 4u
-
-/* Most bytes of the values of a threshold's fields. */
-#define THRESHOLD_VALUE_MAX 512u
+/* Most fields after "by", or another word that lists fields, and most bytes of their values. */
+#define FIELD_LIST_MAX	 4u
+#define FIELD_VALUES_MAX 512u
 
 /* In place of the number of an instruction: the end. */
 #define NEXT_FALSE 0xfffeu
@@ -119,9 +118,23 @@ struct instruction {
 /* The code for all probes that have the fields at the same places. */
 struct program {
 	unsigned entry; /* the first instruction, NEXT_TRUE or NEXT_FALSE */
-	struct field_place by[THRESHOLD_FIELDS_MAX];
+	struct field_place by[FIELD_LIST_MAX], distinct[FIELD_LIST_MAX];
 	const struct field_place *reads; /* of all fields and arguments that the definition reads */
 	const struct instruction *code;
+};
+
+/* Fields whose values are kept together; the size of a field is the same in all probes. */
+struct field_list {
+	unsigned count;
+	size_t size; /* bytes of all values */
+	const struct field_info *fields[FIELD_LIST_MAX];
+};
+
+/* What a formula waits for after a firing for which its expression is true. */
+enum formula_wait_kind {
+	WAIT_NONE,
+	WAIT_HELD,   /* "for DURATION": no firing with the same values for which it is false */
+	WAIT_ABSENT, /* "no PROBE within DURATION": no firing of `until` with the same values */
 };
 
 struct formula {
@@ -130,8 +143,10 @@ struct formula {
 	bool probes[PROBE_COUNT];
 	bool is_counted;
 	unsigned times; /* of the threshold, 0 without one */
-	uint64_t duration_ns;
-	unsigned by_count;
+	uint64_t duration_ns; /* of the threshold or wait */
+	struct field_list by, distinct; /* of the threshold or wait */
+	enum formula_wait_kind wait;
+	struct formula *until; /* WAIT_ABSENT: probes, expression and `by` of what is absent */
 	const struct field_info **reads; /* in the order of the definition; NULL: an argument as a whole */
 	unsigned read_count;
 	const struct program *programs[PROBE_COUNT];

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Definitions: NAME = PROBE[, PROBE...] [where EXPRESSION] [, N times in DURATION [by FIELD, ...]] [counted]. */
+/*
+ * Definitions: NAME = PROBE[, PROBE...] [where EXPRESSION] [CONDITION] [counted], with one of the conditions
+ *	, N times in DURATION [by FIELD, ...]
+ *	, N distinct FIELD, ... in DURATION [by FIELD, ...]
+ *	for DURATION by FIELD, ...
+ *	, no PROBE[, PROBE...] [where EXPRESSION] within DURATION by FIELD, ...
+ */
 #include "formulas/formula.h"
 
 #include <stdio.h>
@@ -24,6 +30,7 @@ formula_free(struct formula *formula)
 		formula->blocks = block->next;
 		free(block);
 	}
+	formula_free(formula->until);
 	pcap_test_free(formula->pcap_tests);
 	free(formula);
 }
@@ -118,7 +125,17 @@ definition_select_probes(struct compiler *c, struct span span)
 			      nearest_hint(&nearest, "", hint));
 }
 
-/* PROBE[, PROBE...], up to "where", "counted", a comma before a number or the end. */
+/* Whether a threshold begins here, or what is absent, or a mistaken "for". */
+static bool
+definition_at_condition(const struct compiler *c, struct span span)
+{
+	const char *text = c->source.text + span.at;
+
+	return (span.length > 0 && *text >= '0' && *text <= '9') || (span.length == 2 && strncmp(text, "no", 2) == 0) ||
+	       (span.length == 3 && strncmp(text, "for", 3) == 0);
+}
+
+/* PROBE[, PROBE...], up to "where", "counted", "for", a comma before a number or "no", or the end. */
 static bool
 definition_parse_probes(struct compiler *c)
 {
@@ -128,8 +145,8 @@ definition_parse_probes(struct compiler *c)
 		size_t before = c->lexer.at;
 		struct span span = lexer_next_probe(&c->lexer);
 
-		if (!first && span.length > 0 && c->source.text[span.at] >= '0' && c->source.text[span.at] <= '9') {
-			c->lexer.at = before - 1; /* the comma: a threshold follows */
+		if (!first && definition_at_condition(c, span)) {
+			c->lexer.at = before - 1; /* the comma */
 			return compiler_advance(c);
 		}
 		if (span.length == 0)
@@ -146,42 +163,94 @@ definition_parse_probes(struct compiler *c)
 
 /* -------------------------------------------------------------------------------------------------------- threshold */
 
+/* FIELD[, FIELD...]; `word` stands before them. */
 static bool
-definition_parse_by(struct compiler *c)
+definition_parse_fields(struct compiler *c, const char *word, struct field_list *list, unsigned uses[FIELD_LIST_MAX])
 {
-	struct formula *formula = c->formula;
 	const struct field_info *field;
-	size_t size = 0;
 
+	if (c->token.kind == TOKEN_OPEN)
+		return mistake_report(&c->source, c->token.span.at, "fields after %s have no parentheses", word);
 	do {
 		size_t at = c->token.span.at;
 
-		if (formula->by_count > 0 && !compiler_advance(c))
+		if (list->count > 0 && !compiler_advance(c))
 			return false;
-		if (formula->by_count == THRESHOLD_FIELDS_MAX)
-			return mistake_report(&c->source, at, "at most %u fields after by", THRESHOLD_FIELDS_MAX);
-		if (!expression_parse_field(c, &c->by[formula->by_count]))
+		if (list->count == FIELD_LIST_MAX)
+			return mistake_report(&c->source, at, "at most %u fields after %s", FIELD_LIST_MAX, word);
+		if (!expression_parse_field(c, &uses[list->count]))
 			return false;
-		field = c->uses[c->by[formula->by_count]].field;
+		field = c->uses[uses[list->count]].field;
 		if (field->kind == FIELD_POINTER)
-			return mistake_report(&c->source, at, "%s is an address in netobsd: by needs another field",
-					      field->name);
-		size += field->size;
-		if (size > THRESHOLD_VALUE_MAX)
-			return mistake_report(&c->source, at, "the fields after by have more than %u bytes",
-					      THRESHOLD_VALUE_MAX);
-		formula->by_count++;
+			return mistake_report(&c->source, at, "%s is an address in netobsd: %s needs another field",
+					      field->name, word);
+		list->size += field->size;
+		if (list->size > FIELD_VALUES_MAX)
+			return mistake_report(&c->source, at, "the fields after %s have more than %u bytes", word,
+					      FIELD_VALUES_MAX);
+		list->fields[list->count++] = field;
 	} while (c->token.kind == TOKEN_COMMA);
 	return true;
 }
 
 static bool
-definition_expect_name(struct compiler *c, const char *name)
+definition_expect_name(struct compiler *c, const char *name, const char *expected)
 {
-	return compiler_at_name(c, name) ? compiler_advance(c) : compiler_fail_expected(c, name);
+	return compiler_at_name(c, name) ? compiler_advance(c) : compiler_fail_expected(c, expected);
 }
 
-/* N times in DURATION [by FIELD, ...] */
+/* [by FIELD, ...] */
+static bool
+definition_parse_by(struct compiler *c)
+{
+	return !compiler_at_name(c, "by") ||
+	       (compiler_advance(c) && definition_parse_fields(c, "by", &c->formula->by, c->by));
+}
+
+/* A time, after "in" and the like. */
+static bool
+definition_parse_duration(struct compiler *c, uint64_t *duration)
+{
+	if (c->token.kind != TOKEN_NUMBER || c->token.dimension != DIMENSION_TIME)
+		return compiler_fail_expected(c, "a duration, as 10s or 500ms");
+	if (c->token.number == 0)
+		return mistake_report(&c->source, c->token.span.at, "a duration is at least 1ns");
+	*duration = c->token.number;
+	return compiler_advance(c);
+}
+
+/* times in | distinct FIELD, ... in */
+static bool
+definition_parse_counting(struct compiler *c)
+{
+	struct formula *formula = c->formula;
+
+	if (compiler_at_name(c, "times"))
+		return compiler_advance(c) && definition_expect_name(c, "in", "in");
+	if (!definition_expect_name(c, "distinct", "times, or distinct and a field"))
+		return false;
+	if (compiler_at_name(c, "in"))
+		return compiler_fail_expected(c, "a field");
+	return definition_parse_fields(c, "distinct", &formula->distinct, c->distinct) &&
+	       definition_expect_name(c, "in", "a comma, or in and a duration");
+}
+
+/* A field that has one value among the firings that are counted together. */
+static bool
+definition_check_distinct(struct compiler *c, size_t at)
+{
+	const struct formula *formula = c->formula;
+
+	for (unsigned i = 0; i < formula->distinct.count; i++)
+		for (unsigned j = 0; j < formula->by.count; j++)
+			if (c->distinct[i] == c->by[j])
+				return mistake_report(&c->source, at,
+						      "%s is after distinct and after by: it has one value there",
+						      formula->by.fields[j]->name);
+	return true;
+}
+
+/* N times in DURATION [by FIELD, ...], N distinct FIELD, ... in DURATION [by FIELD, ...] */
 static bool
 definition_parse_threshold(struct compiler *c)
 {
@@ -196,16 +265,95 @@ definition_parse_threshold(struct compiler *c)
 	if (number.number < 1 || number.number > THRESHOLD_TIMES_MAX)
 		return mistake_report(&c->source, number.span.at, "a threshold is 1 to %u times", THRESHOLD_TIMES_MAX);
 	formula->times = (unsigned)number.number;
-	if (!compiler_advance(c) || !definition_expect_name(c, "times") || !definition_expect_name(c, "in"))
+	if (!compiler_advance(c) || !definition_parse_counting(c) ||
+	    !definition_parse_duration(c, &formula->duration_ns))
 		return false;
-	if (c->token.kind != TOKEN_NUMBER || c->token.dimension != DIMENSION_TIME)
-		return compiler_fail_expected(c, "a duration, as 10s or 500ms");
-	if (c->token.number == 0)
-		return mistake_report(&c->source, c->token.span.at, "a duration is at least 1ns");
-	formula->duration_ns = c->token.number;
-	if (!compiler_advance(c))
+	return definition_parse_by(c) && definition_check_distinct(c, number.span.at);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ waits */
+
+/* by FIELD, ...: of firings with different values each waits for itself. */
+static bool
+definition_parse_required_by(struct compiler *c)
+{
+	return compiler_at_name(c, "by") ? definition_parse_by(c) :
+					   compiler_fail_expected(c, "by and a field, as by cs_cid");
+}
+
+/* for DURATION by FIELD, ... */
+static bool
+definition_parse_held(struct compiler *c)
+{
+	c->formula->wait = WAIT_HELD;
+	return compiler_advance(c) && definition_parse_duration(c, &c->formula->duration_ns) &&
+	       definition_parse_required_by(c);
+}
+
+/* Reads "by FIELD, ..." for what is absent, too: its probes may have the fields elsewhere. */
+static bool
+definition_parse_both_by(struct compiler *c, struct compiler *until)
+{
+	size_t at = c->token.span.at;
+
+	until->lexer.at = c->lexer.at;
+	until->token = c->token;
+	until->previous_end = c->previous_end;
+	if (!definition_parse_required_by(c) || !definition_parse_by(until))
 		return false;
-	return !compiler_at_name(c, "by") || (compiler_advance(c) && definition_parse_by(c));
+	for (unsigned i = 0; i < c->formula->by.count; i++) {
+		const struct field_info *field = c->formula->by.fields[i], *other = until->formula->by.fields[i];
+
+		if (field->kind != other->kind || field->size != other->size)
+			return mistake_report(&c->source, at, "the probes have %s with different types", field->name);
+	}
+	return true;
+}
+
+/* PROBE[, PROBE...] [where EXPRESSION] within DURATION by FIELD, ... */
+static bool
+definition_parse_until(struct compiler *c, struct compiler *until)
+{
+	struct node *expression = NULL;
+
+	if (!definition_parse_probes(until))
+		return false;
+	if (compiler_at_name(until, "where")) {
+		expression = compiler_advance(until) ? expression_parse(until) : NULL;
+		if (expression == NULL || !expression_check(until, expression))
+			return false;
+	}
+	if (!definition_expect_name(until, "within", "within and a duration") ||
+	    !definition_parse_duration(until, &c->formula->duration_ns))
+		return false;
+	c->lexer.at = until->lexer.at;
+	c->token = until->token;
+	c->previous_end = until->previous_end;
+	return definition_parse_both_by(c, until) &&
+	       (code_generate(until, expression) || mistake_report(&until->source, 0, "out of memory"));
+}
+
+/* no PROBE[, PROBE...] [where EXPRESSION] within DURATION by FIELD, ...; "no" is the present token */
+static bool
+definition_parse_absent(struct compiler *c)
+{
+	struct compiler *until = calloc(1, sizeof *until);
+	bool good;
+
+	c->formula->wait = WAIT_ABSENT;
+	c->formula->until = calloc(1, sizeof *c->formula->until);
+	if (until == NULL || c->formula->until == NULL) {
+		free(until);
+		return mistake_report(&c->source, 0, "out of memory");
+	}
+	until->source = c->source;
+	until->lexer = c->lexer;
+	until->lexer.source = &until->source;
+	until->formula = c->formula->until;
+	until->row = c->row;
+	good = definition_parse_until(c, until);
+	free(until);
+	return good;
 }
 
 /* --------------------------------------------------------------------------------------------------- the rest of it */
@@ -214,7 +362,7 @@ bool
 formula_is_per_packet(const struct formula *formula)
 {
 	for (unsigned i = 0; i < PROBE_COUNT; i++)
-		if (formula->probes[i] && manifest_per_packet[i])
+		if (formula_reads_probe(formula, (enum probe_id)i) && manifest_per_packet[i])
 			return true;
 	return false;
 }
@@ -237,8 +385,8 @@ definition_parse_counted(struct compiler *c)
 static const char *
 definition_possible_rest(const struct compiler *c, bool has_expression)
 {
-	if (c->formula->times > 0)
-		return c->formula->by_count > 0 ? "a comma, counted or the end" : "by, counted or the end";
+	if (c->formula->times > 0 || c->formula->wait != WAIT_NONE)
+		return c->formula->by.count > 0 ? "a comma, counted or the end" : "by, counted or the end";
 	return has_expression ? "an operator or the end" : "a comma, where or the end";
 }
 
@@ -246,14 +394,15 @@ definition_possible_rest(const struct compiler *c, bool has_expression)
 static bool
 definition_fail_rest(struct compiler *c, bool has_expression)
 {
-	static const char *const words[] = {"where", "counted", "uncounted", "in", "by"};
+	static const char *const words[] = {"where", "counted", "uncounted", "in", "by", "for"};
 	static const char counted[] = "counted";
 	const char *before = c->source.text + c->previous_end - (sizeof counted - 1);
 	char hint[NEAREST_HINT_MAX], expected[NEAREST_HINT_MAX + 40];
 	struct nearest nearest;
 
-	if (c->formula->times > 0 && compiler_at_name(c, "where"))
-		return mistake_report(&c->source, c->token.span.at, "where comes before the threshold");
+	if ((c->formula->times > 0 || c->formula->wait != WAIT_NONE) && compiler_at_name(c, "where"))
+		return mistake_report(&c->source, c->token.span.at, "where comes before %s",
+				      c->formula->times > 0 ? "the threshold" : "the duration");
 	if (c->token.kind == TOKEN_DIVIDE)
 		return mistake_report(&c->source, c->token.span.at,
 				      "a predicate of D comes after where, without its slashes");
@@ -268,6 +417,21 @@ definition_fail_rest(struct compiler *c, bool has_expression)
 	return compiler_fail_expected(c, expected);
 }
 
+/* [for DURATION by FIELD, ...], or after a comma what is absent, or a threshold */
+static bool
+definition_parse_condition(struct compiler *c)
+{
+	if (compiler_at_name(c, "for"))
+		return definition_parse_held(c);
+	if (c->token.kind != TOKEN_COMMA)
+		return true;
+	if (!compiler_advance(c))
+		return false;
+	if (compiler_at_name(c, "for"))
+		return mistake_report(&c->source, c->token.span.at, "for comes after the expression without a comma");
+	return compiler_at_name(c, "no") ? definition_parse_absent(c) : definition_parse_threshold(c);
+}
+
 static bool
 definition_parse(struct compiler *c, struct node **expression)
 {
@@ -278,7 +442,7 @@ definition_parse(struct compiler *c, struct node **expression)
 		if (*expression == NULL || !expression_check(c, *expression))
 			return false;
 	}
-	if (c->token.kind == TOKEN_COMMA && (!compiler_advance(c) || !definition_parse_threshold(c)))
+	if (!definition_parse_condition(c))
 		return false;
 	if (!definition_parse_counted(c))
 		return false;
@@ -365,6 +529,12 @@ formula_has_probe(const struct formula *formula, enum probe_id probe)
 }
 
 bool
+formula_reads_probe(const struct formula *formula, enum probe_id probe)
+{
+	return formula->probes[probe] || (formula->until != NULL && formula->until->probes[probe]);
+}
+
+bool
 formula_is_counted(const struct formula *formula)
 {
 	return formula->is_counted;
@@ -374,4 +544,10 @@ bool
 formula_has_threshold(const struct formula *formula)
 {
 	return formula->times > 0;
+}
+
+bool
+formula_has_wait(const struct formula *formula)
+{
+	return formula->wait != WAIT_NONE;
 }

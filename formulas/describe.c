@@ -16,8 +16,8 @@
 #define VALUE_MAX (VALUE_TEXT_MAX + 64u)
 #define ITEM_MAX  (VALUE_MAX + 80u)
 
-/* Bytes of ", the 10000th in 18446744073709551615ns". */
-#define THRESHOLD_TEXT_MAX 64u
+/* Bytes of ", the 10000th distinct FIELD, FIELD, FIELD, FIELD in 18446744073709551615ns". */
+#define THRESHOLD_TEXT_MAX 256u
 
 static const char left_out[] = ", ...";
 
@@ -201,20 +201,47 @@ describe_put_item(char item[ITEM_MAX], struct firing *firing, const struct field
 
 /* ------------------------------------------------------------------------------------------------------------ match */
 
-/* ", the 5th in 10s" */
+/* ", held for 200ms", ", no dns-response within 5s" */
+static void
+describe_put_wait(char text[THRESHOLD_TEXT_MAX], const struct formula *formula)
+{
+	char time[UNITS_TEXT_MAX], probes[THRESHOLD_TEXT_MAX / 2] = "";
+	size_t used = 0;
+
+	units_format_time(formula->duration_ns, time);
+	if (formula->wait == WAIT_HELD) {
+		snprintf(text, THRESHOLD_TEXT_MAX, ", held for %s", time);
+		return;
+	}
+	for (unsigned i = 0; i < PROBE_COUNT && used < sizeof probes; i++)
+		if (formula->until->probes[i])
+			used += (size_t)snprintf(probes + used, sizeof probes - used, "%s%s", used > 0 ? ", " : "",
+						 manifest_probes[i].name);
+	snprintf(text, THRESHOLD_TEXT_MAX, ", no %s%s within %s", probes, used < sizeof probes ? "" : "...", time);
+}
+
+/* ", the 5th in 10s", ", the 20th distinct tcp_dport in 10s" */
 static void
 describe_put_threshold(char text[THRESHOLD_TEXT_MAX], const struct formula *formula)
 {
 	static const char *const endings[] = {"th", "st", "nd", "rd"};
 	unsigned last = formula->times % 10;
 	char time[UNITS_TEXT_MAX];
+	size_t used;
 
 	text[0] = '\0';
+	if (formula->wait != WAIT_NONE)
+		describe_put_wait(text, formula);
 	if (formula->times == 0)
 		return;
-	snprintf(text, THRESHOLD_TEXT_MAX, ", the %u%s in %s", formula->times,
-		 endings[last <= 3 && formula->times / 10 % 10 != 1 ? last : 0],
-		 units_format_time(formula->duration_ns, time));
+	used = (size_t)snprintf(text, THRESHOLD_TEXT_MAX, ", the %u%s", formula->times,
+				endings[last <= 3 && formula->times / 10 % 10 != 1 ? last : 0]);
+	for (unsigned i = 0; i < formula->distinct.count && used < THRESHOLD_TEXT_MAX; i++)
+		used += (size_t)snprintf(text + used, THRESHOLD_TEXT_MAX - used, "%s%s", i > 0 ? ", " : " distinct ",
+					 formula->distinct.fields[i]->name);
+	if (used < THRESHOLD_TEXT_MAX)
+		snprintf(text + used, THRESHOLD_TEXT_MAX - used, " in %s",
+			 units_format_time(formula->duration_ns, time));
 }
 
 void

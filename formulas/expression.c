@@ -191,6 +191,11 @@ expression_parse_pcap(struct compiler *c)
 	struct pcap_test *test;
 	char message[240];
 
+	/* Names would be looked up for nothing, while capture waits for the reply. */
+	if (c->row != &manifest_structs[STRUCT_CONNREC]) {
+		mistake_report(&c->source, at.at, "pcap() tests a frame, and a connection has none");
+		return NULL;
+	}
 	if (!compiler_advance(c) || !compiler_expect(c, TOKEN_OPEN, "("))
 		return NULL;
 	if (c->token.kind != TOKEN_TEXT) {

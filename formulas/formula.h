@@ -49,11 +49,14 @@ const char *formula_text(const struct formula *formula);
 /* Whether it names a probe. */
 bool formula_has_probe(const struct formula *formula, enum probe_id probe);
 
+/* Likewise, also after "no". */
+bool formula_reads_probe(const struct formula *formula, enum probe_id probe);
+
 /* Whether it is evaluated while nothing has enabled it: as "counted" or "uncounted" in the definition says, by default
  * unless one of its probes fires for every packet. */
 bool formula_is_counted(const struct formula *formula);
 
-/* Whether one of its probes fires for every packet: then every packet pays for its evaluation. */
+/* Whether one of the probes that it reads fires for every packet: then every packet pays for its evaluation. */
 bool formula_is_per_packet(const struct formula *formula);
 
 /* Whether the expression is true for a firing of one of the formula's probes.  Builds only the arguments that it reads;
@@ -62,11 +65,15 @@ bool formula_is_true(const struct formula *formula, struct firing *firing);
 
 /* Describes a match: the formula and the values of the fields that it reads, as --print's text shows them, in the order
  * of the definition: "slow-handshake: tcps_srtt_us = 180231 us, ip_saddr = 192.0.2.1"; "-" if the argument is absent;
- * with a threshold ", the 5th in 10s" follows.  At most `size` bytes with the NUL: fields that do not fit are left out,
- * which "..." shows.  Builds only the arguments that the definition reads. */
+ * with a threshold ", the 5th in 10s" follows, with a wait ", held for 5s".  At most `size` bytes with the NUL: fields
+ * that do not fit are left out, which "..." shows.  Builds only the arguments that the definition reads. */
 void formula_describe_match(const struct formula *formula, struct firing *firing, char *text, size_t size);
 
-/* Whether the definition ends in "N times in DURATION". */
+/* Whether the definition ends in "N times in DURATION" or "N distinct FIELD in DURATION". */
 bool formula_has_threshold(const struct formula *formula);
+
+/* Whether it ends in "for DURATION" or "no PROBE within DURATION": then it is true later than its expression, and
+ * formula_is_true() is for the probes before these words only. */
+bool formula_has_wait(const struct formula *formula);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formulas/threshold.h"
+#include "formulas/wait.h"
 #include "probes/feed/feed.h"
 #include "probes/fire.h"
 #include "probes/print/print.h"
@@ -19,7 +20,8 @@ _Static_assert(FORMULAS_MAX <= 64, "a bit for each place");
 
 struct formula_entry {
 	struct formula *formula; /* NULL: the place is free */
-	struct formula_threshold *threshold;
+	struct formula_threshold *threshold; /* NULL: none */
+	struct formula_wait *wait;	     /* NULL: none */
 	enum formula_origin origin;
 	unsigned slot;
 	bool named, printed, written;
@@ -34,9 +36,11 @@ struct formula_part {
 	struct feed_part *feed;	 /* NULL: none */
 	formula_match_handler *handler; /* NULL: none */
 	void *handler_context;
-	bool first;
+	unsigned index;
 	places active;
-	places active_on[PROBE_COUNT];
+	places active_on[PROBE_COUNT];	/* without those that wait */
+	places waiting_on[PROBE_COUNT]; /* those that wait */
+	places waiting;
 	struct {
 		uint64_t seen, matched;
 	} counts[FORMULAS_MAX];
@@ -65,7 +69,7 @@ formula_set_new(unsigned parts)
 	set->part_count = parts;
 	for (unsigned i = 0; i < parts; i++) {
 		set->parts[i].set = set;
-		set->parts[i].first = i == 0;
+		set->parts[i].index = i;
 	}
 	return set;
 }
@@ -102,19 +106,24 @@ entry_is_written(const struct formula_part *part, const struct formula_entry *en
 static void
 part_set_active(struct formula_part *part, unsigned place, bool active)
 {
-	const struct formula *formula = part->set->entries[place].formula;
-	places bit = (places)1 << place;
+	const struct formula_entry *entry = &part->set->entries[place];
+	places bit = (places)1 << place, *on = entry->wait != NULL ? part->waiting_on : part->active_on;
 
 	part->active ^= bit;
 	for (unsigned probe = 0; probe < PROBE_COUNT; probe++) {
-		if (!formula_has_probe(formula, (enum probe_id)probe))
+		if (!formula_reads_probe(entry->formula, (enum probe_id)probe))
 			continue;
-		if (active && part->active_on[probe] == 0)
+		if (active && (part->active_on[probe] | part->waiting_on[probe]) == 0)
 			semaphores_add_formula(probe);
-		part->active_on[probe] ^= bit;
-		if (!active && part->active_on[probe] == 0)
+		on[probe] ^= bit;
+		if (!active && (part->active_on[probe] | part->waiting_on[probe]) == 0)
 			semaphores_remove_formula(probe);
 	}
+	if (entry->wait == NULL)
+		return;
+	part->waiting ^= bit;
+	if (!active)
+		formula_wait_clear(entry->wait, part->index);
 }
 
 /* The next tracer counts from 1; another thread may have fired for it already. */
@@ -143,7 +152,7 @@ part_poll(void *context)
 
 		if (active != (part->active >> place & 1))
 			part_set_active(part, place, active);
-		if (!enabled && part->first)
+		if (!enabled && part->index == 0)
 			entry_reset_sequence(set, entry);
 	}
 }
@@ -156,10 +165,15 @@ part_fire(struct formula_part *part, struct formula_entry *entry, struct firing 
 	const struct slots_object *slots = part->set->slots;
 	bool traced = entry_tracers(part->set, entry) != 0, printed = entry->printed && part->printer != NULL;
 	bool fed = entry_is_fed(entry) && part->feed != NULL;
+	uint64_t sequence;
 
 	if (!traced && !printed && !fed)
 		return;
-	firing_complete(firing, atomic_fetch_add_explicit(&entry->sequence, 1, memory_order_relaxed) + 1);
+	sequence = atomic_fetch_add_explicit(&entry->sequence, 1, memory_order_relaxed) + 1;
+	if (entry->wait != NULL)
+		saved_firing_set_sequence(firing, sequence);
+	else
+		firing_complete(firing, sequence);
 	if (traced)
 		slots->slots[entry->slot].fire(firing->args[0], firing->args[1], firing->args[2], firing->args[3],
 					       firing->args[4], firing->args[5]);
@@ -170,12 +184,68 @@ part_fire(struct formula_part *part, struct formula_entry *entry, struct firing 
 }
 
 static void
-part_match(struct formula_part *part, const struct formula_entry *entry, struct firing *firing)
+part_match(struct formula_part *part, const struct formula_entry *entry, struct firing *firing, uint64_t cid)
 {
 	const struct formula_match match = {
-	    .formula = entry->formula, .is_written = entry->written, .firing = firing, .cid = firing_cid(firing)};
+	    .formula = entry->formula, .is_written = entry->written, .firing = firing, .cid = cid};
 
 	part->handler(part->handler_context, &match);
+}
+
+/* The formula in `waiting` whose wait ends first, and when; FORMULAS_MAX if none is under way. */
+static unsigned
+part_first_due(struct formula_part *part, uint64_t *due)
+{
+	unsigned first = FORMULAS_MAX;
+
+	*due = WAIT_NEVER;
+	for (places left = part->waiting; left != 0; left &= left - 1) {
+		unsigned place = (unsigned)__builtin_ctzll(left);
+		uint64_t at = formula_wait_due(part->set->entries[place].wait, part->index);
+
+		if (at < *due) {
+			*due = at;
+			first = place;
+		}
+	}
+	return first;
+}
+
+/* The waits that have ended, in the order of time. */
+static void
+part_expire(void *context, struct emitter *emitter, uint64_t now)
+{
+	struct formula_part *part = context;
+	struct formula_waited waited;
+	unsigned place;
+	uint64_t due;
+
+	while ((place = part_first_due(part, &due)) != FORMULAS_MAX && due <= now) {
+		struct formula_entry *entry = &part->set->entries[place];
+
+		if (!formula_wait_take(entry->wait, part->index, now, &waited))
+			continue;
+		part->counts[place].matched++;
+		part_fire(part, entry, &waited.firing);
+		if (part->handler != NULL)
+			part_match(part, entry, &waited.firing, waited.cid);
+	}
+	emitter_set_due(emitter, due);
+}
+
+static __attribute__((noinline)) void
+part_wait(struct formula_part *part, struct firing *firing)
+{
+	uint64_t due;
+
+	for (places left = part->waiting_on[firing->probe]; left != 0; left &= left - 1) {
+		unsigned place = (unsigned)__builtin_ctzll(left);
+
+		part->counts[place].seen++;
+		formula_wait_read(part->set->entries[place].wait, part->index, firing);
+	}
+	part_first_due(part, &due);
+	emitter_set_due(firing->emitter, due);
 }
 
 static void
@@ -195,8 +265,10 @@ part_on_firing(void *context, struct firing *firing)
 		part->counts[place].matched++;
 		part_fire(part, entry, firing);
 		if (part->handler != NULL)
-			part_match(part, entry, firing);
+			part_match(part, entry, firing, firing_cid(firing));
 	}
+	if (__builtin_expect(part->waiting_on[firing->probe] != 0, 0))
+		part_wait(part, firing);
 }
 
 /* The formulas may read arguments that are missing: their results are then ignored. */
@@ -208,6 +280,9 @@ part_rejects(void *context, struct firing *firing)
 	for (places left = part->active_on[firing->probe]; left != 0; left &= left - 1)
 		if (formula_is_true(part->set->entries[__builtin_ctzll(left)].formula, firing))
 			return false;
+	for (places left = part->waiting_on[firing->probe]; left != 0; left &= left - 1)
+		if (!formula_wait_rejects(part->set->entries[__builtin_ctzll(left)].wait, firing))
+			return false;
 	return true;
 }
 
@@ -216,7 +291,7 @@ part_count_rejected(void *context, enum probe_id probe)
 {
 	struct formula_part *part = context;
 
-	for (places left = part->active_on[probe]; left != 0; left &= left - 1)
+	for (places left = part->active_on[probe] | part->waiting_on[probe]; left != 0; left &= left - 1)
 		part->counts[__builtin_ctzll(left)].seen++;
 }
 
@@ -226,7 +301,8 @@ formula_set_connect(struct formula_set *set, unsigned index, struct printer *pri
 	static const struct emitter_listener listener = {.fire = part_on_firing,
 							 .poll = part_poll,
 							 .rejects = part_rejects,
-							 .count_rejected = part_count_rejected};
+							 .count_rejected = part_count_rejected,
+							 .expire = part_expire};
 
 	set->parts[index].printer = printer;
 	return &listener;
@@ -340,6 +416,7 @@ bool
 formula_set_add(struct formula_set *set, struct formula *formula, enum formula_origin origin, char *error, size_t size)
 {
 	struct formula_threshold *threshold = NULL;
+	struct formula_wait *wait = NULL;
 	struct formula_entry *entry;
 
 	if (formula_set_find(set, formula_name(formula)) < set->count) {
@@ -349,12 +426,14 @@ formula_set_add(struct formula_set *set, struct formula *formula, enum formula_o
 	entry = formula_set_take_place(set, error, size);
 	if (entry == NULL)
 		return false;
-	if (formula_has_threshold(formula) && (threshold = formula_threshold_new(formula)) == NULL) {
+	if ((formula_has_threshold(formula) && (threshold = formula_threshold_new(formula)) == NULL) ||
+	    (formula_has_wait(formula) && (wait = formula_wait_new(formula, set->part_count)) == NULL)) {
 		snprintf(error, size, "out of memory");
 		return false;
 	}
 	entry->formula = formula;
 	entry->threshold = threshold;
+	entry->wait = wait;
 	entry->origin = origin;
 	if (set->feeds != NULL)
 		entry->feeds = feed_set_select_formula(set->feeds, formula_name(formula));
@@ -397,6 +476,7 @@ formula_set_remove_number(struct formula_set *set, unsigned number)
 		if ((set->parts[i].active >> place & 1) != 0)
 			part_set_active(&set->parts[i], place, false);
 	formula_threshold_free(entry->threshold);
+	formula_wait_free(entry->wait);
 	formula_free(entry->formula);
 	entry->formula = NULL;
 	set->count -= number < set->count;
@@ -496,5 +576,7 @@ formula_set_status(const struct formula_set *set, unsigned number)
 	}
 	if (entry->threshold != NULL)
 		status.dropped = formula_threshold_dropped(entry->threshold);
+	if (entry->wait != NULL)
+		status.dropped = formula_wait_dropped(entry->wait);
 	return status;
 }

@@ -38,7 +38,7 @@ struct formula_status {
 	bool printed, traced, fed, written, active;
 	uint64_t seen;	  /* firings of its probes for which it was evaluated */
 	uint64_t matched; /* firings of the formula */
-	uint64_t dropped; /* values that its threshold has dropped */
+	uint64_t dropped; /* values that its threshold or wait has dropped */
 };
 
 /* Creates a set for `parts` emitters.  NULL if out of memory. */

@@ -581,8 +581,10 @@ generate_program(struct generator *g, unsigned entry, unsigned probe)
 		if (to->operation >= TEST_RANGE && to->operation < TEST_SET)
 			generate_word_test(to, field_struct(c, (enum probe_id)probe, to->place.position)->size);
 	}
-	for (unsigned i = 0; i < c->formula->by_count; i++)
+	for (unsigned i = 0; i < c->formula->by.count; i++)
 		program->by[i] = c->uses[c->by[i]].places[probe];
+	for (unsigned i = 0; i < c->formula->distinct.count; i++)
+		program->distinct[i] = c->uses[c->distinct[i]].places[probe];
 	for (unsigned i = 0; i < c->use_count; i++)
 		reads[i] = c->uses[i].places[probe];
 	program->reads = reads;

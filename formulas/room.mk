@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# definitions to code, evaluation, thresholds
+# definitions to code, evaluation, thresholds, waits
 
 libformulas_a_SOURCES += \
 	%D%/check.c \
@@ -10,6 +10,8 @@ libformulas_a_SOURCES += \
 	%D%/evaluate.c \
 	%D%/expression.c \
 	%D%/fields.c \
+	%D%/field_values.c \
+	%D%/field_values.h \
 	%D%/formula.h \
 	%D%/formula_set.c \
 	%D%/formula_set.h \
@@ -20,5 +22,9 @@ libformulas_a_SOURCES += \
 	%D%/syntax.h \
 	%D%/threshold.c \
 	%D%/threshold.h \
+	%D%/value_table.c \
+	%D%/value_table.h \
+	%D%/wait.c \
+	%D%/wait.h \
 	%D%/words.c \
 	%D%/words.h

@@ -87,7 +87,7 @@ struct compiler {
 	unsigned nesting; /* of parentheses and operators before their operand */
 	struct use uses[USES_MAX];
 	unsigned use_count;
-	unsigned by[THRESHOLD_FIELDS_MAX]; /* uses */
+	unsigned by[FIELD_LIST_MAX], distinct[FIELD_LIST_MAX]; /* uses */
 };
 
 /* Advances to the next token; returns false with a mistake. */
@@ -108,7 +108,7 @@ struct node *expression_parse(struct compiler *c);
 /* Resolves names, units and words and checks types; the tree is a condition.  Returns false with a mistake. */
 bool expression_check(struct compiler *c, struct node *node);
 
-/* Reads "args[N]" or a field for "by": its use in `*use`. */
+/* Reads a field of a list, by its name or as args[N]->FIELD: its use in `*use`. */
 bool expression_parse_field(struct compiler *c, unsigned *use);
 
 /* The use of the field `name` of the definition's probes; of args[position] unless that is negative.  Returns false

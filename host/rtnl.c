@@ -650,7 +650,7 @@ rtnl_open(struct loop *loop, struct local_addrs *local_addrs, struct interfaces 
 	struct rtnl *rtnl = calloc(1, sizeof *rtnl);
 
 	if (rtnl == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	rtnl->local_addrs = local_addrs;

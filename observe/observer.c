@@ -429,6 +429,7 @@ observe_frames(struct observer *o, const struct frame *frames, unsigned count)
 	else
 		observe_span(o, frames, count);
 	owner_lookup_wake(o->owner_lookup);
+	emitter_advance(o->emitter, o->clock.now);
 	emitter_poll_semaphores(o->emitter);
 	if (timed)
 		observe_end_times(o, &times);
@@ -443,6 +444,7 @@ observer_advance_clock(struct observer *o, uint64_t now)
 		observe_count_clock_step(o);
 	observer_check_probes(o);
 	observe_run_timers(o);
+	emitter_advance(o->emitter, o->clock.now);
 	emitter_poll_semaphores(o->emitter);
 }
 

@@ -13,9 +13,27 @@
 struct second_pass {
 	struct config config;
 	struct workers *workers;
-	bool reads_stdin;
-	off_t start_of_stdin; /* its file offset before the first pass */
+	struct input_start start;
 };
+
+void
+input_start_note(struct input_start *start, const struct config *config)
+{
+	*start = (struct input_start){0};
+	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
+		start->reads_stdin |= strcmp(config->capture_paths[i], "-") == 0;
+	if (start->reads_stdin)
+		start->offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+}
+
+bool
+input_start_return(const struct input_start *start)
+{
+	if (!start->reads_stdin || lseek(STDIN_FILENO, start->offset, SEEK_SET) >= 0)
+		return true;
+	log_error("cannot read standard input again: %s", strerror(errno));
+	return false;
+}
 
 /* A directory cannot be read at all: the first pass reports that. */
 const char *
@@ -52,14 +70,11 @@ second_pass_open(const struct config *config, struct loop *loop)
 	struct second_pass *pass = calloc(1, sizeof *pass);
 
 	if (pass == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	second_pass_set_config(&pass->config, config);
-	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
-		pass->reads_stdin |= strcmp(config->capture_paths[i], "-") == 0;
-	if (pass->reads_stdin)
-		pass->start_of_stdin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	input_start_note(&pass->start, config);
 	pass->workers = workers_open(&pass->config, loop, false, 0);
 	if (pass->workers != NULL)
 		return pass;
@@ -72,10 +87,8 @@ second_pass_run(struct second_pass *pass, frame_visitor *visit, void *context)
 {
 	enum input_result result = INPUT_FAILED;
 
-	if (pass->reads_stdin && lseek(STDIN_FILENO, pass->start_of_stdin, SEEK_SET) < 0) {
-		log_error("cannot read standard input again: %s", strerror(errno));
+	if (!input_start_return(&pass->start))
 		return INPUT_FAILED;
-	}
 	log_mute(true);
 	if (workers_start_inputs(pass->workers) && workers_make_observers(pass->workers, NULL)) {
 		observer_set_visitor(pass->workers->worker[0].observer, visit, context);

@@ -9,11 +9,24 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/loop.h"
 #include "capture/input.h"
 #include "config/config.h"
 #include "observe/observer.h"
+
+/* Where standard input begins, if a configuration reads it: a second pass returns to it. */
+struct input_start {
+	bool reads_stdin;
+	off_t offset; /* of its file */
+};
+
+/* Call it before anything is read. */
+void input_start_note(struct input_start *start, const struct config *config);
+
+/* Call it before a second pass.  False, with a message logged, if the file cannot be read again. */
+bool input_start_return(const struct input_start *start);
 
 struct second_pass;
 

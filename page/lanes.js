@@ -44,6 +44,19 @@ function drawLaneMarks(drawing, row, top, x) {
 	}
 }
 
+// The width of the bars of what the time of connections went to, at the right of the lanes.
+const laneBar = drawing => drawing.width > 700 ? 120 : 40;
+
+function drawLaneBar(drawing, row, top) {
+	const width = laneBar(drawing);
+	let x = drawing.width - width;
+	drawing.rect(x, top + 4, width, 15, "soft");
+	for (const [, colour, , share] of waitParts(row.waits)) {
+		drawing.rect(x, top + 4, Math.max(0, share * width - .5), 15, colour);
+		x += share * width;
+	}
+}
+
 function drawLane(drawing, row, top, left, scale) {
 	const clip = time => Math.min(lanes.range.to, Math.max(lanes.range.from, time));
 	const where = time => left + (clip(time) - lanes.range.from) * scale;
@@ -54,6 +67,7 @@ function drawLane(drawing, row, top, left, scale) {
 			const width = Math.max(1, where(to) - where(from));
 			drawing.rect(where(from), top + 4 + end * 8, width, 7, stateColour(state));
 		}
+	drawLaneBar(drawing, row, top);
 	drawLaneMarks(drawing, row, top, time => time < lanes.range.from || time > lanes.range.to ? null : where(time));
 }
 
@@ -63,7 +77,8 @@ function addLaneButtons(host, list, focused) {
 	const buttons = list.map(row => {
 		const resent = plural(row.clientResent + row.serverResent, "segment");
 		const closed = plural(row.clientZero + row.serverZero, "closed window");
-		const name = `${rowName(row)}, ${row.reason}, ${resent} sent again, ${closed}`;
+		const time = waitParts(row.waits).map(waitText).join(", ") || "none";
+		const name = `${rowName(row)}, ${row.reason}, ${resent} sent again, ${closed}; time: ${time}`;
 		const button = element("button", { type: "button", title: name, "aria-label": "Ladder of " + name,
 			"aria-current": row === view.selected ? "true" : null, tabindex: row === lanes.current ? 0 : -1,
 			on: { click: () => selectRow(row) } });
@@ -91,7 +106,7 @@ function laneRows() {
 	return detailed.filter(matches).sort((a, b) => laneOrders[lanes.order](a, b) || a.index - b.index);
 }
 
-const laneElements = list => list.reduce((n, row) => n + 4 + details[row.detail].changes.length +
+const laneElements = list => list.reduce((n, row) => n + 4 + waitClasses.length + details[row.detail].changes.length +
 	details[row.detail].segments.filter(s => s.kind || s.flags & RST || s.window === 0).length, 0);
 
 function drawLanes() {
@@ -103,16 +118,21 @@ function drawLanes() {
 		const height = part.length * lanes.height + 44;
 		const label = `${plural(part.length, "connection")} of TCP on one time axis, ${lanes.order}`;
 		const drawing = surface(host, height, laneElements(part), label);
-		const left = Math.min(names + 12, drawing.width / 2);
-		const scale = (drawing.width - left - lanes.margin) / (lanes.range.to - lanes.range.from || 1);
+		const left = Math.min(names + 12, drawing.width / 2), right = drawing.width - lanes.margin - laneBar(drawing);
+		const scale = (right - left) / (lanes.range.to - lanes.range.from || 1);
 		part.forEach((row, i) => drawLane(drawing, row, i * lanes.height, left, scale));
-		timeAxis(drawing, left, drawing.width - lanes.margin, height - 38, lanes.range.from, lanes.range.to);
+		timeAxis(drawing, left, right, height - 38, lanes.range.from, lanes.range.to);
+		drawing.text(drawing.width, height - 22, "waits", "end", true);
 		return drawing;
 	});
 	addLaneButtons(host, list, focused);
 	byId("lanes-note").textContent = `The ${plural(detailed.length, "connection")} of TCP with most trouble, of ` +
 		`${plural(data.connections, "connection")}${filtered}. The upper half of a lane is the client, the ` +
-		"lower half the server. A line across is a retransmission, a cross a reset, a diamond a closed window.";
+		"lower half the server. A line across is a retransmission, a cross a reset, a diamond a closed window. " +
+		"The bar beside a lane is what the time of the connection went to, " +
+		"without rest; together that is:";
+	const all = list.reduce((sums, row) => sums.map((us, i) => us + row.waits[i]), waitClasses.map(() => 0));
+	byId("lanes-waits").replaceChildren(waitLegend(all));
 }
 
 function startLanes() {

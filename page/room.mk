@@ -11,7 +11,7 @@ nodist_libpage_a_SOURCES = page/page_files.c
 
 # In the order in which the page has them.
 page_scripts = $(addprefix $(srcdir)/page/,data.js text.js surface.js place.js verdict.js overview.js waits.js table.js lanes.js \
-	ladder.js sequence.js live_findings.js live.js start.js)
+	ladder.js sequence.js streams.js graphs.js live_findings.js live.js start.js)
 EXTRA_DIST += $(page_scripts) page/style.css page/body.html page/files.sh
 CLEANFILES += page/page_files.c
 page/page_files.c: $(srcdir)/page/files.sh $(srcdir)/page/style.css $(page_scripts) $(srcdir)/page/body.html

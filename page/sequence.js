@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The time-sequence of one direction: data, the acknowledgement line, the window line, SACK, retransmissions by kind.
-const sequence = { end: 1, height: 420, range: null, row: null };
 
-// Sequence numbers as offsets from the first of this end; they follow the numbers across a wrap.
-function sequencePoints(row, end) {
-	const { segments } = details[row.detail], origin = sequenceOrigins(segments)[end];
-	const points = { data: [], acks: [] };
+// Adds [low, high) to sorted ranges that do not touch each other; how many of its bytes are new.
+function addRange(ranges, low, high) {
+	let first = ranges.length, fresh = high - low, last;
+	while (first > 0 && ranges[first - 1][1] >= low) first--;
+	const merged = [low, high];
+	for (last = first; last < ranges.length && ranges[last][0] <= high; last++) {
+		const [from, to] = ranges[last];
+		fresh -= Math.max(0, Math.min(high, to) - Math.max(low, from));
+		merged[0] = Math.min(merged[0], from);
+		merged[1] = Math.max(merged[1], to);
+	}
+	ranges.splice(first, last - first, merged);
+	return fresh;
+}
+
+// The segments of one end, and the acknowledgements of the other one, alone and together (`all`) in their order.
+// Sequence numbers are offsets from the first of this end; they follow the numbers across a wrap.  `fresh` counts the
+// payload bytes that no segment before has had.
+function sequencePoints(segments, end) {
+	const origin = sequenceOrigins(segments)[end], ranges = [];
+	const points = { data: [], acks: [], all: [] };
 	let at = 0, block = null;
 	if (origin === undefined) return points;
 	const offset = number => {
@@ -14,14 +30,17 @@ function sequencePoints(row, end) {
 		return moved;
 	};
 	for (const segment of segments) {
-		if (segment.older) continue;
 		if (segment.end === end) {
 			const low = offset(segment.sequence), more = segment.flags & (SYN | FIN) ? 1 : 0;
-			points.data.push({ segment, low, high: low + segment.length + more });
+			const begin = low + (segment.flags & SYN ? 1 : 0);
+			const fresh = segment.length ? addRange(ranges, begin, begin + segment.length) : 0;
+			points.data.push({ segment, low, high: low + segment.length + more, fresh });
+			points.all.push(points.data.at(-1));
 		} else if (segment.flags & ACK && !(segment.flags & RST)) {
 			const ack = offset(segment.ack);
 			block = segment.sacked ? sackBlock(points.data, block, ack, offset(segment.sacked)) : null;
 			points.acks.push({ segment, ack, edge: ack + segment.window, block });
+			points.all.push(points.acks.at(-1));
 		}
 	}
 	return points;
@@ -37,28 +56,6 @@ function sackBlock(sent, before, ack, right) {
 	return { left: touches ? Math.max(ack, Math.min(left, before.left)) : left, right };
 }
 
-const visible = (time, range) => time >= range.from && time <= range.to;
-
-// The part of [time, value] points in a range of time: it begins with the value that held before, and ends with the one
-// that holds until a later point.
-function pointsWithin(list, range) {
-	const before = list.findLast(([time]) => time < range.from), later = list.some(([time]) => time > range.to);
-	const points = list.filter(([time]) => visible(time, range));
-	if (before) points.unshift([range.from, before[1]]);
-	if (later && points.length) points.push([range.to, points[points.length - 1][1]]);
-	return points;
-}
-
-// A line of steps: the value holds until the next point.
-function steps(list, x, y) {
-	const points = [];
-	list.forEach(([time, value], i) => {
-		if (i) points.push([x(time), points[points.length - 1][1]]);
-		points.push([x(time), y(value)]);
-	});
-	return points;
-}
-
 function drawSequenceData(drawing, points, x, y, range) {
 	for (const { segment, low, high } of points.data) {
 		if (!visible(segment.time, range)) continue;
@@ -70,51 +67,6 @@ function drawSequenceData(drawing, points, x, y, range) {
 	}
 }
 
-function sequenceScale(points, lines, range) {
-	const values = points.data.filter(p => visible(p.segment.time, range)).flatMap(p => [p.low, p.high])
-		.concat(lines.acks.map(([, value]) => value));
-	const low = values.reduce((a, b) => Math.min(a, b), Infinity);
-	const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
-	const edges = lines.edges.reduce((most, [, value]) => Math.max(most, value), high);
-	const span = Math.max(10, high - low);
-	// A wide window would leave no room for the data: at most as much again as the data is shown of it.
-	return values.length ? [low, Math.min(Math.max(edges, high), high + span)] : [0, 10];
-}
-
-function drawSequence() {
-	const row = view.selected;
-	if (sequence.row !== row) {
-		sequence.row = row;
-		sequence.end = row.serverBytes >= row.clientBytes ? 1 : 0;
-		[sequence.range.from, sequence.range.to] = sequenceSpan();
-	}
-	byId("sequence-end").value = String(sequence.end);
-	const points = sequencePoints(row, sequence.end), { range } = sequence;
-	const resent = points.data.filter(({ segment }) => segment.kind).length;
-	const elements = points.data.length * 2 + points.acks.length + 20;
-	const label = `Time-sequence of ${rowName(row)}, data of the ${sequence.end ? "server" : "client"}: ` +
-		`${plural(points.data.length, "segment")}, ${resent} sent again`;
-	const drawing = surface(byId("sequence-plot"), sequence.height, elements, label);
-	const left = drawing.width < 600 ? 56 : 70, right = drawing.width - 6, top = 8, bottom = sequence.height - 40;
-	const lines = { acks: pointsWithin(points.acks.map(p => [p.segment.time, p.ack]), range),
-		edges: pointsWithin(points.acks.map(p => [p.segment.time, p.edge]), range) };
-	const [low, high] = sequenceScale(points, lines, range);
-	const within = (value, from, to) => (Math.min(to, Math.max(from, value)) - from) / (to - from || 1);
-	const x = time => left + within(time, range.from, range.to) * (right - left);
-	const y = value => bottom - within(value, low, high) * (bottom - top);
-	for (const value of ticks(low, high, 6)) {
-		drawing.line(left, y(value), right, y(value), "rule");
-		const text = high - low >= 10000 ? bytes(value) : `${count(value)} B`;
-		drawing.text(left - 6, y(value) + 4, text, "end", true);
-	}
-	timeAxis(drawing, left, right, bottom, range.from, range.to);
-	if (lines.edges.length) drawing.path(steps(lines.edges, x, y), "window", 1.5);
-	if (lines.acks.length) drawing.path(steps(lines.acks, x, y), "ack", 1.5);
-	drawSequenceAcks(drawing, points, x, y, range);
-	drawSequenceData(drawing, points, x, y, range);
-	byId("sequence-plot").replaceChildren(drawing.root);
-}
-
 function drawSequenceAcks(drawing, points, x, y, range) {
 	for (const { segment, edge, block } of points.acks) {
 		const at = x(segment.time);
@@ -124,24 +76,40 @@ function drawSequenceAcks(drawing, points, x, y, range) {
 	}
 }
 
-function sequenceSpan() {
-	const segments = details[sequence.row.detail].segments.filter(segment => !segment.older);
-	if (!segments.length) return [0, 1];
-	const from = segments[0].time, to = segments[segments.length - 1].time, edge = Math.max(1, (to - from) * .02);
-	return [from - edge, to + edge];
+function sequenceScale(points, lines, range) {
+	const values = points.data.filter(p => visible(p.segment.time, range)).flatMap(p => [p.low, p.high])
+		.concat(lines.acks.map(([, value]) => value));
+	const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = largest(values);
+	const edges = lines.edges.reduce((most, [, value]) => Math.max(most, value), high);
+	const span = Math.max(10, high - low);
+	// A wide window would leave no room for the data: at most as much again as the data is shown of it.
+	return values.length ? [low, Math.min(Math.max(edges, high), high + span)] : [0, 10];
 }
 
-function startSequence() {
-	byId("sequence-controls").append(element("label", {}, "Data of the ", element("select", { id: "sequence-end",
-		on: { change: event => { sequence.end = Number(event.target.value); drawSequence(); } } },
-	element("option", { value: "0" }, "client"), element("option", { value: "1" }, "server"))));
-	sequence.range = timeRange(byId("sequence-controls"), "time-sequence", sequenceSpan, drawSequence);
-	byId("sequence-controls").append(keyNote("+ − ← → 0"));
-	byId("sequence-plot").addEventListener("keydown", sequence.range.keys);
-	byId("sequence-note").textContent = "The same connection: bytes against time. Upright lines are segments " +
-		"with data, broad ones retransmissions by kind; below them the line of what is acknowledged, above " +
-		"them the line of the receive window, cut off at twice the data. An upright line above what is " +
-		"acknowledged is the highest SACK block: it ends at the highest byte that the receiver has reported, " +
-		"and begins with the segment of this byte, or with those before it that were reported without a gap; " +
-		"lower blocks are not among the data of the page.";
-}
+const sequenceGraph = {
+	name: "Sequence",
+	show(points, range) {
+		const lines = { acks: pointsWithin(points.acks.map(p => [p.segment.time, p.ack]), range),
+			edges: pointsWithin(points.acks.map(p => [p.segment.time, p.edge]), range) };
+		const resent = points.data.filter(({ segment }) => segment.kind).length;
+		const [low, high] = sequenceScale(points, lines, range);
+		return { low, high, lines, elements: points.data.length * 2 + points.acks.length,
+			label: `${plural(points.data.length, "segment")}, ${resent} sent again` };
+	},
+	unit: (value, span) => span >= 10000 ? bytes(value) : `${count(value)} B`,
+	draw(drawing, points, shown, x, y, range) {
+		const { acks, edges } = shown.lines;
+		if (edges.length) drawing.path(steps(edges, x, y), "window", 1.5);
+		if (acks.length) drawing.path(steps(acks, x, y), "ack", 1.5);
+		drawSequenceAcks(drawing, points, x, y, range);
+		drawSequenceData(drawing, points, x, y, range);
+		return points.all.map(({ segment, low, high, ack }) =>
+			({ segments: [segment], y: y(ack ?? (low + high) / 2), text: "" }));
+	},
+	waits: end => [LOSS + end],
+	note: () => "Upright lines are segments with data, broad ones retransmissions by kind; below them the line of what is " +
+		"acknowledged, above them the line of the receive window, cut off at twice the data. An upright line above " +
+		"what is acknowledged is the highest SACK block: it ends at the highest byte that the receiver has reported, " +
+		"and begins with the segment of this byte, or with those before it that were reported without a gap; lower " +
+		"blocks are not among the data of the page.",
+};

@@ -3,8 +3,8 @@
 function startSegments() {
 	startLanes();
 	startLadder();
-	startSequence();
-	view.redraw.push(drawLanes, drawLadder, drawSequence);
+	startGraphs();
+	view.redraw.push(drawLanes, drawLadder, drawGraph);
 }
 
 // UTC, the time zone of this computer, and each offset from UTC that is in use, in minutes.
@@ -20,7 +20,7 @@ function startZone() {
 
 // The sections of which the page has no data say why.
 function hideSegments() {
-	for (const id of ["lanes", "ladder", "sequence"]) {
+	for (const id of ["lanes", "ladder", "graph"]) {
 		byId(id + "-controls").hidden = byId(id + "-plot").hidden = true;
 		byId(id + "-note").textContent = rows.some(row => row.protocol === 6) ?
 			"The page has no segments: it was made with --top=0." : withoutTcp();

@@ -66,9 +66,11 @@ function canvasSurface(width, height, label) {
 	};
 }
 
+const widthOf = host => Math.max(280, host.clientWidth);
+
 // An empty drawing that is as wide as `host`.
 function surface(host, height, elements, label) {
-	const width = Math.max(280, host.clientWidth);
+	const width = widthOf(host);
 	const made = (elements <= FEW ? svgSurface : canvasSurface)(width, height, label);
 	made.width = width;
 	return made;

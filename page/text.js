@@ -78,10 +78,14 @@ const withoutTcp = () =>
 const protocols = { 6: "TCP", 17: "UDP", 132: "SCTP" };
 const flagNames = flags => [[SYN, "SYN"], [FIN, "FIN"], [RST, "RST"], [PSH, "PSH"], [ACK, "ACK"], [URG, "URG"]]
 	.filter(([bit]) => flags & bit).map(([, name]) => name).join(" ") || "no flags";
+// The next round value: 1, 2 or 5 times a power of ten.
+const roundUp = value => {
+	const power = 10 ** Math.floor(Math.log10(value));
+	return [1, 2, 5, 10].map(n => n * power).find(n => n >= value);
+};
 // Ticks at round values, at most `wanted` and one; the distance between them is at least `least`.
 const ticks = (from, to, wanted, least = 1) => {
-	const span = to - from || 1, rough = span / wanted, power = 10 ** Math.floor(Math.log10(rough));
-	const step = Math.max(least, [1, 2, 5, 10].map(n => n * power).find(n => n >= rough)), list = [];
+	const step = Math.max(least, roundUp((to - from || 1) / wanted)), list = [];
 	for (let n = Math.ceil(from / step); n * step <= to; n++) list.push(n * step);
 	return list;
 };

@@ -5,6 +5,8 @@ const waitClasses = [["handshake", "opening"], ["path", "neutral"], ["network", 
 	["client sends slowly", "repair"], ["server sends slowly", "repair"], ["window of the client", "window"],
 	["window of the server", "window"], ["loss from the client", "failure"], ["loss from the server", "failure"],
 	["closing", "closing"], ["unknown", "ink"]];
+// Places in it; those of an end are two, the client's and the server's.
+const HANDSHAKE = 0, PATH = 1, NETWORK = 2, SENDING = 5, WINDOW = 7, LOSS = 9;
 // The parts that are not empty: words, colour, µs, the share.
 const waitParts = waits => {
 	const all = sum(waits);
@@ -26,14 +28,16 @@ function waitBar(waits, width, height) {
 	return bar;
 }
 
-// The parts of a bar in words, each with its colour.
-function waitLegend(waits) {
-	return element("ul", { class: "legend" }, ...waitParts(waits).map(part => {
+// Parts of a bar in words, each with its colour.
+function waitList(parts, text = waitText) {
+	return element("ul", { class: "legend" }, ...parts.map(part => {
 		const box = svgElement("svg", { width: 12, height: 12, "aria-hidden": "true" });
 		box.append(svgElement("rect", { width: 12, height: 12, class: "f-" + part[1] }));
-		return element("li", {}, box, waitText(part));
+		return element("li", {}, box, text(part));
 	}));
 }
+
+const waitLegend = waits => waitList(waitParts(waits));
 
 // The time of a connection, above its ladder.
 function drawTime(row) {

@@ -77,6 +77,7 @@ struct emitter {
 
 	const struct emitter_listener *listener; /* NULL: no formula reads firings */
 	void *listener_context;
+	uint64_t due; /* packet time of the listener's next expiry, UINT64_MAX never */
 	struct record_sink record_sink; /* take is NULL: none */
 	struct {
 		const struct frame_peek *peek;
@@ -162,6 +163,7 @@ emitter_new(struct printer *printer, const struct flow_table *flows)
 	e->printer = printer;
 	e->flows = flows;
 	e->partition_count = 1;
+	e->due = UINT64_MAX;
 	e->syn_acks = calloc(HANDSHAKE_SLOTS, sizeof *e->syn_acks);
 	e->acks = calloc(HANDSHAKE_SLOTS, sizeof *e->acks);
 	if (e->syn_acks != NULL && e->acks != NULL)
@@ -236,8 +238,25 @@ emitter_reset_sequence(struct emitter *e, enum probe_id id)
 }
 
 void
+emitter_set_due(struct emitter *e, uint64_t due)
+{
+	e->due = due;
+}
+
+void
+emitter_advance(struct emitter *e, uint64_t now)
+{
+	if (__builtin_expect(now < e->due, 1) || e->muted)
+		return;
+	e->due = UINT64_MAX;
+	if (e->listener != NULL && e->listener->expire != NULL)
+		e->listener->expire(e->listener_context, e, now);
+}
+
+void
 emitter_set_packet(struct emitter *e, const struct packet *packet, uint64_t id, uint64_t now)
 {
+	emitter_advance(e, now);
 	e->packet = packet;
 	e->id = id;
 	e->now = now;
@@ -301,6 +320,7 @@ emitter_set_moment(struct emitter *e, uint64_t id, uint64_t now)
 void
 emitter_begin_timer(struct emitter *e, uint64_t now)
 {
+	emitter_advance(e, now);
 	e->interrupted.packet = e->packet;
 	e->interrupted.id = e->id;
 	e->interrupted.now = e->now;

@@ -70,6 +70,12 @@ typedef bool emitter_find_owner(void *context, const struct owner_key *key, uint
 				struct owner *owner);
 void emitter_set_owner_lookup(struct emitter *emitter, emitter_find_owner *find, void *context);
 
+/* Sets the packet time from which on the listener has to expire something, UINT64_MAX for never. */
+void emitter_set_due(struct emitter *emitter, uint64_t due);
+
+/* Lets the listener expire what is due at packet time `now`.  Packets and timers for which probes fire do so, too. */
+void emitter_advance(struct emitter *emitter, uint64_t now);
+
 /* What receives the firings of the probes that formulas read (semaphores_add_formula()), after their tracers. */
 struct emitter_listener {
 	void (*fire)(void *context, struct firing *firing); /* the arguments are built when they are first read */
@@ -78,6 +84,8 @@ struct emitter_listener {
 	/* Whether a firing has no effect but to be counted; it is not counted yet.  NULL: never. */
 	bool (*rejects)(void *context, struct firing *firing);
 	void (*count_rejected)(void *context, enum probe_id probe); /* counts it */
+	/* Expires what is due at packet time `now`, before anything fires then; calls emitter_set_due(). */
+	void (*expire)(void *context, struct emitter *emitter, uint64_t now);
 };
 
 /* Sets the listener, NULL for none.  `listener` and `context` are borrowed. */

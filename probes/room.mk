@@ -5,6 +5,8 @@ libprobes_a_SOURCES += \
 	%D%/fire.c \
 	%D%/fire.h \
 	%D%/firing.h \
+	%D%/saved_firing.c \
+	%D%/saved_firing.h \
 	%D%/manifest.c \
 	%D%/manifest.h \
 	%D%/names.c \

@@ -256,6 +256,41 @@ record_field_is_of_run(const struct field_info *field)
 	return false;
 }
 
+/* What follows from the record too, connrow_derive(), and the connection id. */
+static bool
+record_field_is_open_only(const struct field_info *field)
+{
+	static const char *const others[] = {"cr_cid", "cr_resent", "cr_pid", "cr_comm"};
+
+	if (field < row_fields + row_record_fields || field >= row_fields + row_struct.field_count)
+		return false;
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (strcmp(field->name, others[i]) == 0)
+			return false;
+	return true;
+}
+
+const char *
+record_fields_find_open(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+	char error[RECORD_ERROR_MAX];
+	bool quoted = false;
+
+	while (text != NULL && *text != '\0') {
+		size_t length = quoted ? 0 : strspn(text, letters);
+		const struct field_info *field = length > 0 ? record_fields_find(text, length, error) : NULL;
+
+		if (field != NULL && record_field_is_open_only(field))
+			return field->name + PREFIX_LENGTH;
+		if (quoted && *text == '\\' && text[1] != '\0')
+			length = 2;
+		quoted ^= *text == '"';
+		text += length > 0 ? length : 1;
+	}
+	return NULL;
+}
+
 void
 record_fields_set_all(struct record_fields *to, bool open)
 {

@@ -71,6 +71,10 @@ bool record_fields_parse(const char *list, struct record_fields *to, char error[
  * firing.  With `open` also connection ids and what is live. */
 void record_fields_set_all(struct record_fields *to, bool open);
 
+/* The first field in names of fields, or in an expression, that is known of open connections only, without cr_; NULL
+ * if there is none. */
+const char *record_fields_find_open(const char *text);
+
 /* Parses "FIELD" or "-FIELD".  Text and times ascend, other numbers descend; "-" reverses that.  False, with `error`,
  * if the name is wrong. */
 bool record_order_parse(const char *text, struct record_order *to, char error[RECORD_ERROR_MAX]);

@@ -116,11 +116,12 @@ record_filter_compile(const char *expression, char error[RECORD_ERROR_MAX])
 
 	if (formula == NULL)
 		return NULL;
-	filter = formula_has_threshold(formula) ? NULL : malloc(sizeof *filter);
+	filter = formula_has_threshold(formula) || formula_has_wait(formula) ? NULL : malloc(sizeof *filter);
 	if (filter == NULL) {
 		snprintf(error, RECORD_ERROR_MAX, "%s",
-			 formula_has_threshold(formula) ? "a threshold (N times in DURATION) selects no records"
-							: "out of memory");
+			 formula_has_threshold(formula) ? "a threshold (N times in DURATION) selects no records" :
+			 formula_has_wait(formula)	? "a duration (for, no ... within) selects no records" :
+							  "out of memory");
 		formula_free(formula);
 		return NULL;
 	}

@@ -15,8 +15,9 @@
 /*
  * How the objects of a reply are printed.  In a line {NAME} is a member, and a brace before a blank is itself.
  * {NAME:WIDTH KIND} has a width, which is negative for what stands on the left, and a kind: M, a number as MiB; m, ns
- * as milliseconds; s, us as seconds; y, a bool as yes or no; o, as on or off; n, a name, or "none".  "?NAME " at the
- * beginning: the line is printed if the member is true, another number than 0, or a string.
+ * as milliseconds; s, us as seconds; u, a time since the epoch as the seconds since then; y, a bool as yes or no; o, as
+ * on or off; n, a name, or "none".  "?NAME " at the beginning: the line is printed if the member is true, another
+ * number than 0, or a string.
  */
 struct reply_shape {
 	const char *command;
@@ -47,7 +48,7 @@ reply_member(const json_t *object, const char *name, size_t length)
 
 /* Prints a string for a terminal; returns its width. */
 static int
-reply_put_string(const char *string)
+reply_put_string(FILE *to, const char *string)
 {
 	char piece[64 * FORMAT_PLAIN_BYTE_MAX + 8];
 	int width = 0;
@@ -55,7 +56,7 @@ reply_put_string(const char *string)
 	while (*string != '\0') {
 		size_t length = strnlen(string, 64);
 
-		width += printf("%.*s", (int)(put_plain_text(piece, string, length) - piece), piece);
+		width += fprintf(to, "%.*s", (int)(put_plain_text(piece, string, length) - piece), piece);
 		string += length;
 	}
 	return width;
@@ -83,6 +84,9 @@ reply_member_text(const json_t *member, char kind, char *bytes, size_t size)
 	case 's':
 		snprintf(bytes, size, "%.1f", (double)value / 1e6);
 		return number ? bytes : NULL;
+	case 'u':
+		snprintf(bytes, size, "%lld", number && value < time(NULL) ? (long long)time(NULL) - value : 0);
+		return number ? bytes : NULL;
 	default:
 		if (json_is_null(member))
 			return kind == 'n' ? "none" : "-";
@@ -93,7 +97,7 @@ reply_member_text(const json_t *member, char kind, char *bytes, size_t size)
 
 /* Prints the member that "NAME}" or "NAME:WIDTH KIND}" describes.  False if the object lacks it. */
 static bool
-reply_put_member(const json_t *object, const char *description)
+reply_put_member(FILE *to, const json_t *object, const char *description)
 {
 	size_t length = strcspn(description, ":}");
 	char *kind = (char[]){""}, bytes[32];
@@ -105,16 +109,16 @@ reply_put_member(const json_t *object, const char *description)
 		return false;
 	padding = (int)labs(width) - (int)strlen(text);
 	if (width > 0)
-		printf("%*s", padding > 0 ? padding : 0, "");
-	padding = (int)labs(width) - reply_put_string(text);
+		fprintf(to, "%*s", padding > 0 ? padding : 0, "");
+	padding = (int)labs(width) - reply_put_string(to, text);
 	if (width < 0)
-		printf("%*s", padding > 0 ? padding : 0, "");
+		fprintf(to, "%*s", padding > 0 ? padding : 0, "");
 	return true;
 }
 
 /* Prints a line; returns the name of a member that the object lacks, or NULL. */
 static const char *
-reply_put_line(const json_t *object, const char *line)
+reply_put_line(FILE *to, const json_t *object, const char *line)
 {
 	if (*line == '?') {
 		const json_t *member = reply_member(object, line + 1, strcspn(line + 1, " "));
@@ -127,16 +131,14 @@ reply_put_line(const json_t *object, const char *line)
 	}
 	for (; *line != '\0'; line++) {
 		if (line[0] != '{' || line[1] == ' ') {
-			putchar(*line);
+			fputc(*line, to);
 			continue;
 		}
-		if (!reply_put_member(object, ++line)) {
-			putchar('\n');
+		if (!reply_put_member(to, object, ++line))
 			return line;
-		}
 		line += strcspn(line, "}");
 	}
-	putchar('\n');
+	fputc('\n', to);
 	return NULL;
 }
 
@@ -152,11 +154,9 @@ static bool
 prepare_status(json_t *object)
 {
 	const char *build = json_read_string(object, "build_id");
-	json_int_t started = json_integer_value(json_object_get(object, "started"));
 
 	if (build != NULL && *build == '\0')
 		reply_set(object, "build_id", "none");
-	json_object_set_new(object, "up", json_integer((json_int_t)time(NULL) - started));
 	return true;
 }
 
@@ -254,9 +254,10 @@ prepare_details(json_t *object)
 
 static const struct reply_shape reply_shapes[] = {
     {.command = "status",
-     .needs = "started build_id",
+     .needs = "build_id",
      .prepare = prepare_status,
-     .lines = {"netobsd {version}, pid {pid}, up {up} s", "binary       {binary}, inode {inode}, build id {build_id}",
+     .lines = {"netobsd {version}, pid {pid}, up {started:u} s",
+	       "binary       {binary}, inode {inode}, build id {build_id}",
 	       "?replaced              the binary has been replaced on disk: attach as below, or restart netobsd",
 	       "attach       bpftrace -e '{attach}tcp__state__change { @[probe] = count(); }'",
 	       "probes       {probes_enabled} of {probes} enabled; probe sites: {probe_site}",
@@ -315,39 +316,39 @@ struct reply_text {
 
 /* Prints the members, which are numbers. */
 static const char *
-reply_put_counters(json_t *object)
+reply_put_counters(FILE *to, json_t *object)
 {
 	const char *name, *text;
 	json_t *value;
 
 	json_object_foreach(object, name, value)
 	{
-		int width = reply_put_string(name);
+		int width = reply_put_string(to, name);
 		char bytes[32];
 
 		text = json_is_integer(value) ? reply_member_text(value, 0, bytes, sizeof bytes) : NULL;
 		if (text == NULL)
 			return name;
-		printf("%*s %20s\n", width < 40 ? 40 - width : 0, "", text);
+		fprintf(to, "%*s %20s\n", width < 40 ? 40 - width : 0, "", text);
 	}
 	return NULL;
 }
 
+/* Returns the name of a member that is missing or of another type, or NULL. */
 static const char *
-reply_put_object(void *context, json_t *object)
+reply_put_object(struct reply_text *text, FILE *to, json_t *object)
 {
-	struct reply_text *text = context;
 	const struct reply_shape *shape = text->shape;
 	bool first = !text->begun;
 	const char *missing = NULL;
 
 	text->begun = true;
 	if (shape == NULL)
-		return reply_put_counters(object);
+		return reply_put_counters(to, object);
 	if (first && shape->head != NULL)
-		missing = reply_put_line(object, shape->head);
+		missing = reply_put_line(to, object, shape->head);
 	if (first && shape->title != NULL)
-		puts(shape->title);
+		fprintf(to, "%s\n", shape->title);
 	if (first && shape->head != NULL)
 		return missing;
 	for (const char *name = shape->needs; name != NULL && *name != '\0';
@@ -357,7 +358,24 @@ reply_put_object(void *context, json_t *object)
 	if (shape->prepare != NULL && !shape->prepare(object))
 		return NULL;
 	for (size_t i = 0; i < LINES_MAX && shape->lines[i] != NULL && missing == NULL; i++)
-		missing = reply_put_line(object, shape->lines[i]);
+		missing = reply_put_line(to, object, shape->lines[i]);
+	return missing;
+}
+
+/* An object is printed as a whole, or nothing of it. */
+static const char *
+reply_print_object(void *context, json_t *object)
+{
+	char *bytes = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&bytes, &size);
+	const char *missing = to != NULL ? reply_put_object(context, to, object) : "memory";
+
+	if (to != NULL && fclose(to) != 0)
+		missing = "memory";
+	if (missing == NULL)
+		fwrite(bytes, 1, size, stdout);
+	free(bytes);
 	return missing;
 }
 
@@ -369,7 +387,7 @@ reply_text_print(const char *path, const char *request, const char *command)
 	for (size_t i = 0; i < sizeof reply_shapes / sizeof reply_shapes[0]; i++)
 		if (strcmp(reply_shapes[i].command, command) == 0)
 			text.shape = &reply_shapes[i];
-	if (!client_visit_reply(path, request, CLIENT_REPLY_MAX, reply_put_object, &text))
+	if (!client_visit_reply(path, request, CLIENT_REPLY_MAX, reply_print_object, &text))
 		return false;
 	if (!text.begun && text.shape != NULL && text.shape->title != NULL)
 		puts(text.shape->title);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * netobsctl write: a capture from the flight memory of a running netobsd.
- *
- * netobsctl write --on: a capture file for each connection for which a probe or formula fires.
+ * netobsctl write: a capture from the flight memory of a running netobsd, now, or with --on a capture file for each
+ * connection for which a probe or formula fires.
  *
  * The firings are the lines of a feed with the connection id and the time (`stream --fields=probe,cid,ts`).  A firing
  * is a trigger: its capture is pulled from the flight memory of netobsd after a delay, so that the file also has what

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pulls a capture from the flight memory of a running netobsd, and writes it to a file that is complete or absent
- * (a temporary name in its directory, fsync, rename).
- *
- * The filter of netobsctl write, in the language of pcap-filter(7).  It is compiled here, as tcpdump does, for each
- * link type of the flight memory of netobsd, which runs the programs.
+ * Pulls a capture from the flight memory of a running netobsd, and writes it to a file that is complete or absent, see
+ * base/output_file.h.  A filter, in the language of pcap-filter(7), is compiled here, as tcpdump does, for each link
+ * type of the flight memory of netobsd, which runs the programs.
  */
 #ifndef NETOBS_TOOLS_WRITE_CLIENT_H
 #define NETOBS_TOOLS_WRITE_CLIENT_H

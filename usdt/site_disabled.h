@@ -6,8 +6,9 @@
 #ifndef NETOBS_USDT_SITE_DISABLED_H
 #define NETOBS_USDT_SITE_DISABLED_H
 
+/* Whether the program has probe sites. */
 #ifdef NETOBS_NO_PROBES
-
+#define PROBES_BUILT 0
 #undef PROBE_ENABLED
 #define PROBE_ENABLED(name) 0
 
@@ -38,6 +39,8 @@
 #define PROBE_PLAIN_SITE6(provider, name, a, b, c, d, e, f) \
 	((void)(a), (void)(b), (void)(c), (void)(d), (void)(e), (void)(f))
 
+#else
+#define PROBES_BUILT 1
 #endif
 
 #endif

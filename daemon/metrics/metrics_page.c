@@ -254,7 +254,7 @@ metrics_add_formulas(const struct query_context *query, struct text_buffer *text
 	metrics_add_formula_family(query, text, "formula_seen_total", "Firings for which a formula was evaluated.",
 				   offsetof(struct formula_status, seen));
 	metrics_add_formula_family(query, text, "formula_dropped_values_total",
-				   "Values that the threshold of a formula dropped because its table was full.",
+				   "Values that the threshold or wait of a formula dropped because its table was full.",
 				   offsetof(struct formula_status, dropped));
 	workers_resume(query->workers);
 }

@@ -249,7 +249,7 @@ control_open(const struct config *config, uid_t uid)
 		return NULL;
 	control = calloc(1, sizeof *control);
 	if (control == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		close(fd);
 		return NULL;
 	}

@@ -98,8 +98,8 @@ int32_t reply_owner_pid(const struct control_reply *reply, const struct flow_tab
 /* Bytes of the word for how an end is owned, or why its process is unknown: "process", "listener", "private". */
 #define REPLY_OWNER_WORD_SIZE 16
 
-/* The owner of an end in `*owner`, and the word for it; false if its user is unknown, or one whose sockets the client may
- * not see.  The process may be unknown (-1) although the user is known. */
+/* The owner of an end in `*owner`, and the word for it; false if its user is unknown, or one whose sockets the client
+ * may not see.  The process may be unknown (-1) although the user is known. */
 bool reply_find_owner(const struct control_reply *reply, const struct flow_table *table, const struct flow *flow,
 		      unsigned endpoint, struct owner *owner, char word[REPLY_OWNER_WORD_SIZE]);
 

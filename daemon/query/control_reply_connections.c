@@ -26,6 +26,7 @@ struct connections_reply {
 	struct record_json *json;
 	uint64_t left; /* lines that may be added */
 	bool selects_owners; /* the filter may depend on owners */
+	const char *open_field; /* of the request, which ended connections lack; NULL: none */
 	bool owners_hidden;  /* netobsd may not examine the process of an end in a row */
 
 	/* Connections that have ended: */
@@ -96,8 +97,12 @@ control_reply_begin_connections(struct control_reply *control, char *error, size
 	reply->selects_owners = connections_name_owners(request->operand);
 	control->owners = !request->closed && (chosen == NULL || reply->selects_owners ||
 					       connections_name_owners(request->fields));
-	if (request->closed)
+	if (request->closed) {
 		connections_begin_ended(reply, control->query->closed, request->last_ns);
+		reply->open_field = record_fields_find_open(request->operand);
+		if (reply->open_field == NULL)
+			reply->open_field = record_fields_find_open(request->fields);
+	}
 	return true;
 }
 
@@ -363,7 +368,14 @@ connections_write_ended(struct control_reply *control, struct text_buffer *text)
 		connrow_set_ended(&row);
 		connections_add(control, &row, text);
 	}
-	if (!control->done || !reply->overwritten || cid != 0)
+	if (!control->done)
+		return;
+	if (reply->open_field != NULL) {
+		snprintf(note, sizeof note, "%s is known of open connections only: it is 0 or empty here",
+			 reply->open_field);
+		connections_add_note(text, note);
+	}
+	if (!reply->overwritten || cid != 0)
 		return;
 	snprintf(note, sizeof note, "earlier ones are overwritten: netobsd keeps %u, see --closed-connections",
 		 (unsigned)record_ring_capacity(reply->ring));

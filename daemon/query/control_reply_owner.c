@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "owner/owner_lookup.h"
 #include "daemon/query/control_reply.h"
+#include "owner/owner_lookup.h"
 
 /* Longest wait for the owners of a connection, or of all connections of a list. */
 #define OWNER_WAIT_NS NANOSECONDS

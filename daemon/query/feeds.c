@@ -331,7 +331,7 @@ feeds_new(struct loop *loop, struct query_context *query)
 	struct feeds *feeds = calloc(1, sizeof *feeds);
 
 	if (feeds == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		return NULL;
 	}
 	feeds->loop = loop;
@@ -340,7 +340,7 @@ feeds_new(struct loop *loop, struct query_context *query)
 	if (feeds->set != NULL)
 		feeds->wakeup = wakeup_new(loop, feeds_on_wakeup, feeds);
 	if (feeds->wakeup == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		feed_set_free(feeds->set);
 		free(feeds);
 		return NULL;

@@ -289,7 +289,7 @@ client_break_off(struct server_client *client)
 {
 	struct text_buffer *text = &client->text;
 
-	log_warning("the %s socket: a reply breaks off, a part of it is longer than %u bytes",
+	log_warning("a reply of the %s socket breaks off: a part of it is longer than %u bytes",
 		    client->server->ops->name, SERVER_PART_SIZE);
 	while (text->used > 0 && text->bytes[text->used - 1] == '\n')
 		text->used--;
@@ -741,7 +741,7 @@ server_new(const struct server_ops *ops, void *context, struct loop *loop, int f
 	struct server *server = calloc(1, sizeof *server);
 
 	if (server == NULL) {
-		log_error("out of memory");
+		log_out_of_memory();
 		close(fd);
 		return NULL;
 	}

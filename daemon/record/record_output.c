@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/output_file.h"
 #include "base/loop.h"
 #include "base/output.h"
+#include "base/output_file.h"
 #include "engine/engine.h"
 #include "probes/print/writer.h"
 #include "records/record_columns.h"
@@ -106,6 +106,22 @@ record_output_prepare_sort(struct record_output *output)
 	return output->sort != NULL;
 }
 
+/* A field of open connections is 0 or empty in each record: an expression may never be true. */
+static void
+record_output_warn_open_fields(const struct config *config)
+{
+	const char *const texts[] = {config->records_where, config->records_fields, config->records_sort};
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		const char *name = record_fields_find_open(texts[i]);
+
+		if (name != NULL) {
+			log_warning("%s is known of open connections only: it is 0 or empty in records", name);
+			return;
+		}
+	}
+}
+
 static bool
 record_output_open_file(struct record_output *output)
 {
@@ -132,6 +148,7 @@ record_output_open(const struct config *config)
 		return NULL;
 	}
 	output->config = config;
+	record_output_warn_open_fields(config);
 	output->at_end = config->capture_paths[0] != NULL || config->records_sort != NULL ||
 			 config->records_limit != 0 || config->records_services;
 	output->spill_fd = -1;

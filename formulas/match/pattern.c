@@ -39,7 +39,7 @@ pattern_find_mistake(const char *pattern, size_t length)
 	return length;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- matching */
+/* --------------------------------------------------------------------------------------------------------- matching */
 
 /* State number n of the match: the first n characters of the pattern have been matched, '*' not counted.  Several
  * states are possible at a time. */

@@ -154,7 +154,7 @@ nothing_ends_an_element_of_html(void **state)
 
 /* A text without NUL at the end of a page: the next one cannot be read. */
 static void
-nothing_behind_a_text_is_read(void **state)
+nothing_after_a_text_is_read(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -207,7 +207,7 @@ main(void)
 		cmocka_unit_test_setup(texts_have_a_size, set_up),
 		cmocka_unit_test_setup(streams_have_the_same_bytes, set_up),
 		cmocka_unit_test_setup(nothing_ends_an_element_of_html, set_up),
-		cmocka_unit_test_setup(nothing_behind_a_text_is_read, set_up),
+		cmocka_unit_test_setup(nothing_after_a_text_is_read, set_up),
 		cmocka_unit_test_setup(keys_are_prepared, set_up),
 		cmocka_unit_test(the_position_of_a_constant_is_computed_once),
 	};

@@ -78,7 +78,7 @@ test_settings(void **state)
 	takes("");
 	takes("# nothing but a comment\n");
 	takes("interface = {\"eth0\", lo}\ninterface += {veth1}\nview = host\nlocal = {10.0.0.0/8, \"2001:db8::/32\"}\n"
-	      "filter = \"tcp port 80\"\npromiscuous = true\nimmediate = off\nno-inner = yes\nno-seccomp = true\n"
+	      "filter = \"tcp port 80\"\npromiscuous = true\nimmediate = false\nno-inner = true\nno-seccomp = true\n"
 	      "snapshot-length = 96\nbuffer-size = 2048\nmax-flows = 5000\ntime-wait = 1.5\nuser = nobody\n");
 	assert_string_equal(config.interface_names[0], "eth0");
 	assert_string_equal(config.interface_names[1], "lo");
@@ -124,6 +124,10 @@ test_refusals(void **state)
 	refuses("max-flows = 1.5\n", "a.conf:1: ", "whole number");
 	refuses("tcp-idle = nan\n", "a.conf:1: ", "a time from");
 	refuses("promiscuous = perhaps\n", "a.conf:1: ", "true or false");
+	refuses("promiscuous = yes\n", "a.conf:1: ", "true or false");
+	refuses("no-inner = off\n", "a.conf:1: ", "true or false");
+	refuses("strict = TRUE\n", "a.conf:1: ", "true or false");
+	refuses("strict = 1\n", "a.conf:1: ", "true or false");
 	refuses("promiscuous = \"\"\n", "a.conf:1: ", "true or false");
 	refuses("view = sideways\n", "a.conf:1: ", "host, both or monitor");
 	refuses("local = {10.0.0.0/8,\n  10.0.0.0/33}\n", "a.conf:2: ", "address prefix");
@@ -289,6 +293,36 @@ test_not_in_files(void **state)
 	}
 }
 
+/* A setting without one that it needs, and the metrics address: with the line, before the start. */
+static void
+test_settings_that_need_others(void **state)
+{
+	size_t records = (size_t)(options_find_setting("records") - options_table);
+
+	(void)state;
+	refuses("strict = true\nrecords-where = 'server_port == 1'\n", "a.conf:2: ", "records-where needs records");
+	refuses("records-fields = client\n", "a.conf:1: ", "records-fields needs records");
+	refuses("print-fields = pkt_ts\n", "a.conf:1: ", "print-fields needs print");
+	refuses("\nformat = json\n", "a.conf:2: ", "format needs print, records or list-probes");
+	refuses("flight-snap = 96\n", "a.conf:1: ", "flight-snap needs flight-memory");
+	refuses("flight-bytes = 1M\nflight-memory = 0\n", "a.conf:1: ", "flight-bytes needs flight-memory");
+	takes("flight-snap = 0\nflight-bytes = 0\n");
+	takes("records-fields = client\nformat = json\nrecords = /x\nflight-snap = 96\nflight-memory = 1M\n");
+	overridden[records] = true;
+	refuses("records = /x\nrecords-fields = client\n", "a.conf:2: ", "records-fields needs records");
+	overridden[records] = false;
+	refuses("\nmetrics = 0.0.0.0:9098\n", "a.conf:2: metrics = 0.0.0.0:9098: ",
+		"other hosts can reach this address: metrics-anywhere allows that");
+	refuses("metrics = \"[::]:9098\"\n", "a.conf:1: ", "metrics-anywhere allows that");
+	takes("metrics = 0.0.0.0:9098\nmetrics-anywhere = true\n");
+	takes("metrics = 127.1.2.3:9098\n");
+	takes("metrics = \"[::1]:9098\"\n");
+	takes("metrics = unix:/run/netobs/metrics\n");
+	refuses("metrics = localhost:9098\n", "a.conf:1: ", "expected unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT");
+	refuses("metrics = \"127.0.0.1:0\"\n", "a.conf:1: ", "expected unix:PATH");
+	refuses("metrics = \"unix:\"\n", "a.conf:1: ", "expected unix:PATH");
+}
+
 /* Overridden values are checked, too. */
 static void
 test_overridden(void **state)
@@ -325,8 +359,9 @@ test_print_round_trip(void **state)
 	    "interface = {'a\"b', 'c\\d', 'e${HOME}', \"f'g\", \"h i\", \"#j\", \"k\\nl\"}\n",
 	    "filter = 'tcp[tcpflags] & (tcp-syn|tcp-fin) != 0 and not net 10.0.0.0/8'\n",
 	    "filter = \"tcp or udp\"\nlocal = {10.0.0.0/8, ::1}\nprint = \"tcp-*,udp-send\"\nformat = json\n",
-	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = yes\nview = monitor\n",
-	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = on\nuser = nobody\n",
+	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = true\n"
+	    "view = monitor\n",
+	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = true\nuser = nobody\n",
 	};
 	struct config again;
 
@@ -438,6 +473,7 @@ main(void)
 	    cmocka_unit_test(test_words),
 	    cmocka_unit_test(test_long_lists),
 	    cmocka_unit_test(test_not_in_files),
+	    cmocka_unit_test(test_settings_that_need_others),
 	    cmocka_unit_test(test_overridden),
 	    cmocka_unit_test(test_print_round_trip),
 	    cmocka_unit_test(test_reload_applies_the_marked_rows),

@@ -5,10 +5,12 @@ unit_tests += \
 	%D%/test_formula \
 	%D%/test_formula_set \
 	%D%/test_mistakes \
-	%D%/test_threshold
+	%D%/test_threshold \
+	%D%/test_wait
 
 check_tests += \
-	%D%/replay.sh
+	%D%/replay.sh \
+	%D%/waits.sh
 
 # Four tracers at a replay and at an interface; tshark's answers depend on no code of netobs.
 all_tests += \
@@ -22,8 +24,9 @@ tests_formulas_test_formula_SOURCES = %D%/test_formula.c $(firing_sample)
 tests_formulas_test_formula_set_SOURCES = %D%/test_formula_set.c $(firing_sample)
 tests_formulas_test_mistakes_SOURCES = %D%/test_mistakes.c $(firing_sample)
 tests_formulas_test_threshold_SOURCES = %D%/test_threshold.c $(firing_sample)
+tests_formulas_test_wait_SOURCES = %D%/test_wait.c $(firing_sample)
 
-# Twenty formulas, each on captures with a known answer.
+# The formulas of formulas.conf, each on captures with a known answer.
 check_tests += \
 	%D%/conf.sh
 

@@ -298,6 +298,14 @@ a_threshold_is_described_with_its_fields(void **state)
 	expect(PROBE_TCP_RETRANSMIT, "a = tcp-retransmit, 113 times in 7001ns", "a: the 113th in 7001ns");
 	expect(PROBE_TCP_RETRANSMIT, "a = tcp-retransmit, 22 times in 1s", "a: the 22nd in 1s");
 	expect(PROBE_TCP_RETRANSMIT, "a = tcp-retransmit, 10000 times in 1s", "a: the 10000th in 1s");
+	expect(PROBE_TCP_RETRANSMIT, "a = tcp-retransmit, 20 distinct tcp_dport in 10s by ip_saddr",
+	       "a: tcp_dport = 443, ip_saddr = 192.0.2.7, the 20th distinct tcp_dport in 10s");
+	expect(PROBE_TCP_SEND, "a = tcp-send where tcp_window == 501 for 200ms by cs_cid",
+	       "a: tcp_window = 501, cs_cid = 42, held for 200ms");
+	expect(PROBE_TCP_SEND, "a = tcp-send where tcp_window == 501, no tcp-receive, udp-send within 5s by ip_daddr",
+	       "a: tcp_window = 501, ip_daddr = 198.51.100.80, no udp-send, tcp-receive within 5s");
+	expect(PROBE_TCP_RETRANSMIT, "a = tcp-retransmit, 3 distinct ip_daddr, tcp_dport in 10s",
+	       "a: ip_daddr = 198.51.100.80, tcp_dport = 443, the 3rd distinct ip_daddr, tcp_dport in 10s");
 }
 
 /* --------------------------------------------------------------------------------------------------------- the size */

@@ -390,7 +390,7 @@ examples_of_the_manual_are_formulas(void **state)
 		}
 	}
 	fclose(page);
-	assert_int_equal(count, 10);
+	assert_int_equal(count, 13);
 }
 
 int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Thresholds of formulas: N times in DURATION by FIELD. */
+/* Thresholds of formulas: N times in DURATION by FIELD, N distinct FIELD in DURATION by FIELD. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -216,6 +216,189 @@ values_cannot_be_chosen_to_share_a_bucket(void **state)
 	end();
 }
 
+/* ------------------------------------------------------------------------------------------------- distinct values */
+
+/* Counts a firing of tcp-retransmit to a port after so many ms. */
+static bool
+count_port(uint64_t ms, uint64_t cid, uint16_t port)
+{
+	sample.tcp.tcp_dport = port;
+	return count_at(ms, cid);
+}
+
+static void
+the_nth_distinct_value_within_the_duration_reaches_it(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 distinct tcp_dport in 1s");
+	assert_false(count_port(0, 1, 80));
+	assert_false(count_port(1, 1, 80));
+	assert_false(count_port(2, 1, 81));
+	assert_false(count_port(3, 1, 80));
+	assert_false(count_port(4, 1, 81));
+	assert_true(count_port(5, 1, 82));
+	assert_false(count_port(6, 1, 82)); /* from 0 again */
+	assert_false(count_port(7, 1, 80));
+	assert_true(count_port(8, 1, 81));
+	end();
+}
+
+/* A value counts from its last firing on. */
+static void
+distinct_values_leave_after_the_duration(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 distinct tcp_dport in 1s");
+	assert_false(count_port(0, 1, 80));
+	assert_false(count_port(500, 1, 81));
+	assert_false(count_port(1001, 1, 82)); /* 80 has left */
+	assert_false(count_port(1400, 1, 81));
+	assert_true(count_port(2001, 1, 83)); /* 81, 82 exactly a second ago */
+	assert_false(count_port(3000, 1, 80));
+	assert_false(count_port(3900, 1, 80)); /* again: at 3900 */
+	assert_false(count_port(4800, 1, 81));
+	assert_true(count_port(4850, 1, 82));
+	for (unsigned i = 0; i < 20; i++) /* never three in a second */
+		assert_false(count_port(10000 + 501 * i, 1, (uint16_t)i));
+	end();
+}
+
+static void
+one_distinct_value_is_every_firing(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 1 distinct tcp_dport in 1s by cs_cid");
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(count_port(0, 1, 80));
+	end();
+}
+
+static void
+distinct_values_are_counted_apart(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 2 distinct tcp_dport in 1s by cs_cid");
+	assert_false(count_port(0, 1, 80));
+	assert_false(count_port(1, 2, 81));
+	assert_false(count_port(2, 3, 80));
+	assert_true(count_port(3, 1, 81));
+	assert_true(count_port(4, 2, 80));
+	assert_true(count_port(5, 3, 81));
+	end();
+}
+
+static void
+several_fields_are_one_value(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 distinct ip_daddr, tcp_dport in 1s");
+	assert_false(count_port(0, 1, 80));
+	assert_false(count_port(1, 1, 81));
+	assert_false(count_port(2, 1, 80));
+	snprintf(sample.ip.ip_daddr, sizeof sample.ip.ip_daddr, "10.0.0.1");
+	assert_true(count_port(3, 1, 80));
+	end();
+}
+
+static void
+an_absent_distinct_field_does_not_count(void **state)
+{
+	struct firing *firing;
+
+	(void)state;
+	begin("x = tcp-retransmit, 1 distinct cs_cid in 1s");
+	firing = firing_sample_fire(&sample, PROBE_TCP_RETRANSMIT);
+	firing->args[1] = NULL;
+	assert_false(formula_threshold_count(threshold, firing));
+	end();
+}
+
+static void
+distinct_values_with_time_that_goes_back(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 distinct tcp_dport in 1s");
+	assert_false(count_port(90000, 1, 80));
+	assert_false(count_port(90001, 1, 81));
+	assert_false(count_port(5000, 1, 82)); /* the clock was set back */
+	assert_false(count_port(4500, 1, 83));
+	assert_true(count_port(5100, 1, 84));
+	end();
+}
+
+static void
+a_dropped_value_loses_its_distinct_values(void **state)
+{
+	(void)state;
+	begin("x = tcp-retransmit, 3 distinct tcp_dport in 1h by cs_cid");
+	for (unsigned i = 0; i < THRESHOLD_KEYS_MAX; i++) {
+		assert_false(count_port(i, i, 80));
+		assert_false(count_port(i, i, 81));
+	}
+	assert_int_equal(formula_threshold_dropped(threshold), 0);
+	assert_false(count_port(2000, THRESHOLD_KEYS_MAX, 80)); /* drops 0 */
+	assert_int_equal(formula_threshold_dropped(threshold), 1);
+	assert_false(count_port(2001, 0, 82)); /* drops 1 */
+	assert_false(count_port(2002, 0, 83));
+	assert_true(count_port(2003, 2, 82));
+	for (uint64_t i = 0; i < 20000; i++) /* a flood of values */
+		assert_false(count_port(3000 + i, 5000 + i, (uint16_t)i));
+	assert_int_equal(formula_threshold_dropped(threshold), 20002);
+	end();
+}
+
+/* All values of a key are kept, so a table has fewer keys if they are long. */
+static void
+long_distinct_values_have_fewer_keys(void **state)
+{
+	enum { KEYS = THRESHOLD_DISTINCT_BYTES_MAX / (1000 * (4 + 2 * 46)) };
+
+	(void)state;
+	begin("x = tcp-retransmit, 1000 distinct ip_saddr, ip_daddr in 1h by cs_cid");
+	for (unsigned i = 0; i <= KEYS; i++) {
+		assert_int_equal(formula_threshold_dropped(threshold), 0);
+		for (unsigned j = 0; j < 999; j++) {
+			snprintf(sample.ip.ip_saddr, sizeof sample.ip.ip_saddr, "2001:db8::%x", j);
+			assert_false(count_at(i, i));
+		}
+	}
+	assert_int_equal(formula_threshold_dropped(threshold), 1);
+	assert_in_range(formula_threshold_longest_chain(threshold), 1, 16);
+	end();
+}
+
+/* Compared with a plain list of the last time of each value. */
+static void
+distinct_counts_are_those_of_a_plain_list(void **state)
+{
+	enum { KEYS = 20, PORTS = 9, FIRINGS = 30000, DISTINCT = 6, WINDOW = 300 };
+	static uint64_t last[KEYS][PORTS];
+	uint64_t random = 1, now = WINDOW + 1;
+	unsigned reached_count = 0;
+
+	(void)state;
+	begin("x = tcp-retransmit, 6 distinct tcp_dport in 300ms by cs_cid");
+	for (unsigned i = 0; i < FIRINGS; i++) {
+		unsigned key, port, distinct = 0;
+		bool reached;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		key = (unsigned)(random >> 33) % KEYS;
+		port = (unsigned)(random >> 43) % PORTS;
+		now += (random >> 60) % 4;
+		last[key][port] = now;
+		for (unsigned j = 0; j < PORTS; j++)
+			distinct += last[key][j] != 0 && now - last[key][j] <= WINDOW;
+		reached = distinct == DISTINCT;
+		if (reached)
+			memset(last[key], 0, sizeof last[key]);
+		reached_count += reached;
+		assert_int_equal(count_port(now, key, (uint16_t)(port + 80)), reached);
+	}
+	assert_in_range(reached_count, 100, FIRINGS / DISTINCT);
+	end();
+}
+
 /* Many values and few times, compared with a plain count. */
 static void
 counts_are_those_of_a_plain_list(void **state)
@@ -259,6 +442,16 @@ main(void)
 		cmocka_unit_test(a_full_table_drops_what_was_counted_longest_ago),
 		cmocka_unit_test(a_high_threshold_has_fewer_values),
 		cmocka_unit_test(values_cannot_be_chosen_to_share_a_bucket),
+		cmocka_unit_test(the_nth_distinct_value_within_the_duration_reaches_it),
+		cmocka_unit_test(distinct_values_leave_after_the_duration),
+		cmocka_unit_test(one_distinct_value_is_every_firing),
+		cmocka_unit_test(distinct_values_are_counted_apart),
+		cmocka_unit_test(several_fields_are_one_value),
+		cmocka_unit_test(an_absent_distinct_field_does_not_count),
+		cmocka_unit_test(distinct_values_with_time_that_goes_back),
+		cmocka_unit_test(a_dropped_value_loses_its_distinct_values),
+		cmocka_unit_test(long_distinct_values_have_fewer_keys),
+		cmocka_unit_test(distinct_counts_are_those_of_a_plain_list),
 		cmocka_unit_test(counts_are_those_of_a_plain_list),
 	};
 

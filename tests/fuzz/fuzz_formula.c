@@ -20,6 +20,7 @@
 #include "dissect/packet.h"
 #include "formulas/formula.h"
 #include "formulas/threshold.h"
+#include "formulas/wait.h"
 #include "probes/manifest.h"
 #include "tests/fuzz/fuzz_must.h"
 
@@ -203,6 +204,27 @@ check_description(const struct formula *formula)
 	}
 }
 
+/* A wait has one firing, with copies of the arguments. */
+static void
+check_wait(const struct formula *formula)
+{
+	static struct formula_waited waited;
+	struct firing firing = {.probe = probe_id, .build = build_argument, .packet = &packet};
+	struct formula_wait *wait = formula_wait_new(formula, 1);
+	char text[200];
+
+	must(wait != NULL);
+	for (unsigned i = 0; i < 5; i++) {
+		formula_wait_rejects(wait, &firing);
+		formula_wait_read(wait, 0, &firing);
+	}
+	if (formula_wait_take(wait, 0, UINT64_MAX - 1, &waited))
+		formula_describe_match(formula, &waited.firing, text, sizeof text);
+	must(!formula_wait_take(wait, 0, UINT64_MAX - 1, &waited));
+	must(formula_wait_dropped(wait) == 0);
+	formula_wait_free(wait);
+}
+
 static void
 check_formula(const struct formula *formula)
 {
@@ -213,6 +235,8 @@ check_formula(const struct formula *formula)
 	must(evaluate(formula, true) == result);
 	must(built_on_demand <= probe->arg_count);
 	check_description(formula);
+	if (formula_has_wait(formula))
+		check_wait(formula);
 	if (!formula_has_threshold(formula))
 		return;
 	threshold = formula_threshold_new(formula);

@@ -280,6 +280,9 @@ def query_seeds(_):
 DEFINITIONS = """slow-handshake = tcp-connect-established where tcps_srtt_us > 100ms
 web-reset = tcp-receive where tcp_dport in {80, 443} && tcp_flags & RST && tcps_state == established
 third-loss = tcp-retransmit, 3 times in 1s by cs_cid
+scan = tcp-receive where (tcp_flags & (SYN|ACK)) == SYN, 3 distinct ip_daddr, tcp_dport in 10s by ip_saddr
+stalled = tcp-* where cs_pid != 5 for 200ms by cs_cid
+unanswered = dns-query, no dns-response where dns_rcode == 0 within 2s by ci_cid, dns_id
 a = tcp-*, udp-send, 50 times in 1min by cs_cid, cs_comm counted
 big = iscsi-scsi-command where ic_cdb16[1] & 4 && ci_remote in {10.0.0.0/8, 2001:db8::/32, ::1} uncounted
 x = ip-send where ipv4_src in 192.0.2.0/24 || pcap("vlan and greater 1000") || ip_saddr == 0.0.0.0/0

@@ -245,7 +245,9 @@ def damaged(rng, captures):
 
 FORMULAS = ["x = tcp-*, 3 times in 1s by cs_cid", "x = ip-send where ip_plength > 60 counted", "x = udp-send where pcap(\"udp port 53\")",
             "x = gld-* where pcap(\"tcp[tcpflags] & tcp-syn != 0\")", "x = connection-end where cr_name ~ \"*e*\" || cr_client_bytes > 100",
-            "x = dns-*, 2 times in 1min by dns_qname", "x = http-request-done where rq_status >= 400"]
+            "x = dns-*, 2 times in 1min by dns_qname",
+            "x = tcp-*, 2 distinct cs_cid in 1s", "x = tcp-receive where tcp_window == 0 for 1ms by cs_cid",
+            "x = tcp-send, no tcp-receive within 1ms by cs_cid", "x = http-request-done where rq_status >= 400"]
 PROBES = ["tcp-*", "tcp-state-change", "connection-*", "dns-*,http-*,tls-*,smb-*,iscsi-*", "ip-*,udp-*,sctp-*"]
 
 

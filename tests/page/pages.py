@@ -16,7 +16,7 @@ from points import check, finish
 from reader import Reader
 
 directory = sys.argv[1]
-SECTIONS = "lanes", "ladder", "sequence"
+SECTIONS = "lanes", "ladder", "graph"
 LANES = "#lanes-plot svg"
 
 # Texts of drawings that are cut or lie on each other by more than 3 pixels.
@@ -219,7 +219,7 @@ def check_long_addresses():
 def check_lanes():
     page.open_page("questions")
     check("a lane for each connection of TCP", len([t for t in page.texts(f"{LANES} text") if "→" in t]), 9)
-    check("states of both ends", page.amount(f"{LANES} rect.f-data"), 4)
+    check("states of both ends", page.amount(f"{LANES} rect.f-data[height='7']"), 4)
     check("the client above the server", sorted(set(page.each(f"{LANES} rect", "e.y.baseVal.value % 24"))), [4, 12])
     check("marks of closed windows", page.amount(f"{LANES} polygon.f-window"), 2)
     check("a reset is a cross, and a refusal", page.amount(f"{LANES} line.s-failure"), 15)
@@ -230,7 +230,7 @@ def check_lanes():
     page.focus("#lanes-plot [tabindex='0']")
     page.key("Home")
     check("a lane has a name", page.run(focused), "Ladder of 198.51.100.66:50000 → 192.0.2.80:21, refused, "
-          "0 segments sent again, 0 closed windows")
+          "0 segments sent again, 0 closed windows; time: handshake 40 µs")
     page.keys("ArrowUp", "ArrowDown")
     second = "Ladder of 198.51.100.66:50001 →"
     check("a key moves to the next lane", page.run(focused).startswith(second))
@@ -329,7 +329,7 @@ def check_older():
     check("the origins are those of this connection", [t for t in texts if "from" in t],
           ["PSH ACK, 7 bytes from 1, ack 1"])
     check("the lanes have no reset of it", page.amount("#lanes-plot line.s-failure"), 0)
-    check("and the time-sequence has this connection only", page.label("#sequence-plot svg").split("data of ")[1],
+    check("and the time-sequence has this connection only", page.label("#graph-plot svg").split("data of ")[1],
           "the client: 4 segments, 1 sent again")
 
 
@@ -364,25 +364,52 @@ def check_findings():
 
 def check_sequence():
     page.open_page("questions")
-    check("the time-sequence of the end that sends most", page.label("#sequence-plot svg"),
-          "Time-sequence of 192.0.2.10:40002 → 192.0.2.80:80, data of the server: 9 segments, 1 sent again")
-    check("as its list says", page.run("document.getElementById('sequence-end').value"), "1")
+    check("the time-sequence of the end that sends most", page.label("#graph-plot svg"),
+          "Sequence of 192.0.2.10:40002 → 192.0.2.80:80, data of the server: 9 segments, 1 sent again")
+    check("as its list says", page.run("document.getElementById('graph-end').value"), "1")
     check("lines of acknowledgement and window",
-          [page.amount(f"#sequence-plot polyline.s-{colour}") for colour in ("ack", "window")], [1, 1])
+          [page.amount(f"#graph-plot polyline.s-{colour}") for colour in ("ack", "window")], [1, 1])
     check("a retransmission after a timeout is broad and red",
-          page.amount("#sequence-plot line.s-failure[stroke-width='4']"), 1)
+          page.amount("#graph-plot line.s-failure[stroke-width='4']"), 1)
     check("the window has room above the data", page.run(
-        "Math.max(...[...document.querySelectorAll('#sequence-plot text[text-anchor=end]')]"
+        "Math.max(...[...document.querySelectorAll('#graph-plot text[text-anchor=end]')]"
         ".map(e => parseInt(e.textContent.replace(',', ''))))"), 8000)
-    page.choose("sequence-end", "0")
-    check("the other direction", page.label("#sequence-plot svg").split("data of ")[1],
+    page.choose("graph-end", "0")
+    check("the other direction", page.label("#graph-plot svg").split("data of ")[1],
           "the client: 6 segments, 0 sent again")
+
+
+def check_graphs():
+    """The graphs beside the time-sequence, and how a packet of them leads to the ladder."""
+    page.open_page("questions")
+    said = {}
+    for number, name in enumerate(("Sequence", "Throughput", "Round trip", "Window"), 1):
+        page.click(f"#graph-choice button:nth-child({number})")
+        page.focus("#graph-plot")
+        page.keys("Home", "n")
+        said[name] = page.text("#graph-packet")
+        check(f"{name}: is chosen", page.texts("#graph-choice [aria-pressed='true']"), [name])
+        check(f"{name}: a key marks a packet", [page.amount("#graph-plot .mark:not([hidden])"), said[name][:6]], [1, "Packet"])
+    check("the division of the time is beside it", "window of the client 1.5" in page.text("#graph-time"))
+    page.click("#graph-packet a")
+    check("its link leads to the ladder", page.run("location.hash").split("-packet-")[1], said["Window"].split()[1])
+    check("and the graph has it still", page.text("#graph-packet"), said["Window"])
+    page.click("#graph-choice button:nth-child(1)")
+    page.run("document.getElementById('graph-plot').scrollIntoView({ block: 'center' })")
+    mark = page.run("(box => [box.x + box.width / 2, box.y + box.height / 2])"
+                    "(document.querySelector('#graph-plot .mark').getBoundingClientRect())")
+    page.click("#ladder-choice")
+    page.key("Home")
+    page.run("history.replaceState(null, '', '#')")
+    for kind in "mouseMoved", "mousePressed", "mouseReleased":
+        page.call("Input.dispatchMouseEvent", type=kind, x=mark[0], y=mark[1], button="left", clickCount=1)
+    check("as does a click", page.run("location.hash").split("-packet-")[1:], [said["Window"].split()[1]])
 
 
 def check_unknown_kinds():
     page.open_page("kinds")
     check("a kind that the page does not know has a colour",
-          page.amount("#sequence-plot line.s-ink[stroke-width='4']"), 1)
+          page.amount("#graph-plot line.s-ink[stroke-width='4']"), 1)
     check("and a number", [t for t in page.texts("#ladder-plot text") if "sent again" in t],
           ["PSH ACK, 1,000 bytes from 3,001, ack 19, sent again (kind 99)"])
 
@@ -390,22 +417,22 @@ def check_unknown_kinds():
 def check_sack():
     """Blocks as upright lines, measured in bytes by the ticks of the axis."""
     page.open_page("sack")
-    ticks = page.each("#sequence-plot text[text-anchor=end]", "[parseFloat(e.textContent), e.getAttribute('y') - 4]")
+    ticks = page.each("#graph-plot text[text-anchor=end]", "[parseFloat(e.textContent), e.getAttribute('y') - 4]")
     (first, bottom), (last, top) = ticks[0], ticks[-1]
     check("ticks", [first, last], [0, 20])
-    blocks = page.each("#sequence-plot line.s-ack", "[e.y1.baseVal.value, e.y2.baseVal.value]")
+    blocks = page.each("#graph-plot line.s-ack", "[e.y1.baseVal.value, e.y2.baseVal.value]")
     check("SACK blocks", [[round((bottom - y) / (bottom - top) * 200) / 10 for y in block] for block in blocks],
           [[3, 4], [3, 5], [6, 7], [6, 8], [6, 8]])
-    page.focus("#sequence-plot")
+    page.focus("#graph-plot")
     page.keys("+", "+", "ArrowRight")
-    points = [page.run(f"[...document.querySelector('#sequence-plot polyline.s-{line}').points].map(p => [p.x, p.y])")
+    points = [page.run(f"[...document.querySelector('#graph-plot polyline.s-{line}').points].map(p => [p.x, p.y])")
               for line in ("ack", "window")]
     check("a line begins and ends with the range of time", [points[0][0][0], points[0][-1][0]], [70, 1242])
     check("and no value from beyond it is drawn", len({y for x, y in points[1]}), 1)
 
 
     page.open_page("giant")
-    check("sequence numbers that wrap", page.texts("#sequence-plot text[text-anchor=end]")[-1], "10.0 GB")
+    check("sequence numbers that wrap", page.texts("#graph-plot text[text-anchor=end]")[-1], "10.0 GB")
 
 
 def check_table():
@@ -441,7 +468,7 @@ def check_table():
 
 def check_long():
     page.open_page("long")
-    canvas = "#sequence-plot canvas"
+    canvas = "#graph-plot canvas"
     check("a long connection is drawn on a canvas", page.amount(canvas), 1)
     check("the page has its first segments, and says so",
           "the first on this page of 8,043 (at most 2,000 of each end)" in page.text("#ladder-note"))
@@ -481,7 +508,7 @@ def check_hostile():
 
 def check_other_media():
     page.open_page("long")
-    canvas = f"{PRESENT_COLOUR}(document.querySelector('#sequence-plot canvas'))"
+    canvas = f"{PRESENT_COLOUR}(document.querySelector('#graph-plot canvas'))"
     light = page.run("getComputedStyle(document.body).backgroundColor")
     page.view(1280, 900, True)
     check("dark colours are others", page.run("getComputedStyle(document.body).backgroundColor") != light)
@@ -505,16 +532,16 @@ def words_of(path):
 
 def check_print(name, packets):
     page.open_page(name, 1280, True)
-    drawing = "document.querySelector('#sequence-plot').innerHTML"
+    drawing = "document.querySelector('#graph-plot').innerHTML"
     before, path = page.run(drawing), os.path.join(directory, "page.pdf")
     page.run("printed = [], matchMedia('print').addEventListener('change', () => printed.push("
-             f"[...document.querySelectorAll('#sequence-plot canvas')].map({PRESENT_COLOUR})))")
+             f"[...document.querySelectorAll('#graph-plot canvas')].map({PRESENT_COLOUR})))")
     page.print(path)
     words = words_of(path)
     if name == "long":
         check("a canvas is printed in the colours of paper", page.run("printed[0]"), [True])
         check("and is dark again on the screen",
-              page.run(f"{PRESENT_COLOUR}(document.querySelector('#sequence-plot canvas'))"))
+              page.run(f"{PRESENT_COLOUR}(document.querySelector('#graph-plot canvas'))"))
     check(f"{name}: the drawings are those of the screen again", page.run(drawing) == before)
     check(f"{name}: nothing is printed beyond the paper", [word for word, right in words if right > 1], [])
     check(f"{name}: the ladder has the numbers of its packets",
@@ -542,7 +569,7 @@ def check_printed_parts():
 page = Reader(directory)
 for check_part in (check_every_page, check_keys, check_without_tcp, check_verdict, check_overview, check_zones,
                    check_time_axes, check_long_addresses, check_lanes, check_filter, check_ladder, check_older,
-                   check_sequence, check_findings, check_unknown_kinds, check_sack, check_table, check_long,
+                   check_sequence, check_graphs, check_findings, check_unknown_kinds, check_sack, check_table, check_long,
                    check_hostile, check_other_media):
     check_part()
 check_print("questions", list(range(21, 36)))

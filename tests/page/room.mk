@@ -6,5 +6,6 @@ sanitizers_tests += \
 
 # They need chromium.
 all_tests += \
+	%D%/graphs.sh \
 	%D%/live.sh \
 	%D%/pages.sh

@@ -165,6 +165,20 @@ refuses(const char *expression, const char *message)
 }
 
 static void
+test_fields_of_open_connections(void **state)
+{
+	(void)state;
+	assert_string_equal(record_fields_find_open("rtt_us > 3"), "rtt_us");
+	assert_string_equal(record_fields_find_open("client_comm == \"local\" && cr_client_cwnd<3"), "client_cwnd");
+	assert_string_equal(record_fields_find_open("client,server_owner"), "server_owner");
+	assert_string_equal(record_fields_find_open("-age_us"), "age_us");
+	assert_null(record_fields_find_open("cid == 3 && resent > 1 && pid == 1 && comm == \"x\""));
+	assert_null(record_fields_find_open("comm == \"a\\\"rtt_us\" && client_srtt_us_x == 1"));
+	assert_null(record_fields_find_open("client,server_port,duration_us"));
+	assert_null(record_fields_find_open(NULL));
+}
+
+static void
 test_wrong_expressions(void **state)
 {
 	char longest[4096];
@@ -183,6 +197,7 @@ test_wrong_expressions(void **state)
 	refuses("0", "column 1: 0 alone is not a condition: compare it with a field");
 	refuses("1s", "column 1: 1s alone is not a condition: compare it with a field");
 	refuses("cr_server_port == 443, 3 times in 1s", "threshold");
+	refuses("server_port == 443 || pcap(\"host a.example\")", "column 23: pcap() tests a frame");
 	memset(longest, ' ', sizeof longest - 1);
 	longest[0] = '1';
 	longest[sizeof longest - 1] = '\0';
@@ -232,6 +247,7 @@ main(void)
 	    cmocka_unit_test(test_orders),
 	    cmocka_unit_test(test_expressions),
 	    cmocka_unit_test(test_expressions_with_short_names),
+	    cmocka_unit_test(test_fields_of_open_connections),
 	    cmocka_unit_test(test_wrong_expressions),
 	    cmocka_unit_test(test_conditions_lead_to_expressions),
 	    cmocka_unit_test(test_live_fields),

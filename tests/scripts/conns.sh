@@ -291,6 +291,8 @@ nothing="netobs: no netobsd runs that answers requests: give a capture, -i INTER
 is "neither a capture nor a netobsd" "$(NETOBSD=$tmp/without/netobsd "$netobs" conns 2>&1)" "$nothing"
 is "nor beside an expression" "$(NETOBSD=$tmp/without/netobsd "$netobs" conns server_port == 80 2>&1)" "$nothing"
 
+is "a field of open connections" "$("$netobs" conns "$home" 'rtt_us > 3' 2>&1 >"$tmp/none")" \
+	"netobsd: rtt_us is known of open connections only: it is 0 or empty in records"
 complains "an invalid process id" "PID is a number, not nonsense" conns -p nonsense
 complains "a process that is not netobsd" "process $$ answers no requests" conns -p $$
 complains "a process that does not exist" "no process has the id 4194305" conns -p 4194305

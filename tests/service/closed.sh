@@ -51,6 +51,8 @@ is "the first ones of the ring" "$(closed --limit 1 --json -o client_bytes)" '{"
 is "and there are more" "$(closed 1h --limit 2 2>&1 >"$tmp/out")" "netobsctl: there are more: --limit"
 is "as many as there are" "$(closed --limit 3 -o client_bytes | wc -l)" 4
 is "and with an expression" "$(closed 'reason == "refused"' | sed 1d | awk '{ print $11 }')" refused
+is "a field of open connections" "$(ctl connections --closed 'rtt_us > 3' 2>&1 | grep known)" \
+	"netobsctl: rtt_us is known of open connections only: it is 0 or empty here"
 is "the time after =" "$(ctl connections --closed=1h 'server_port == 7002' | sed 1d | wc -l)" 1
 is "in several words" "$(values 1h server_port == 7002)" "7002 0 refused"
 is "JSON" "$(closed 1h --json | python3 -c 'import json, sys; print([json.loads(line)["cr_reason"] for line in sys.stdin])')" \

@@ -165,17 +165,35 @@ libevent_users() {
 	in_sources '#include <(event\.h|event2/)' $house probes apps | grep -v '^base/loop\.c:'
 }
 
-# Texts that begin an object, a member or an escape.
+# json_writers [FOLDER...]: texts that begin an object, a member or an escape
 json_writers() {
 	# shellcheck disable=SC2086
-	in_sources '"[{]\\"|\\"[A-Za-z_%]+\\":([^ ]|$)|\\\\u(%|00)' $folders | grep -vE '^base/json\.c:'
+	[ $# -gt 0 ] || set -- $folders
+	in_sources '"[{]\\"|\\"[A-Za-z_%]+\\":([^ ]|$)|\\\\u(%|00)' "$@" | grep -vE '^base/json\.c:'
 }
 
-# Rows of units with what they are worth.
+# unit_parsers [FOLDER...]: rows of units with what they are worth
 unit_parsers() {
 	# shellcheck disable=SC2086
-	in_sources "[{](\"(ns|us|ms|s|m|min|h|d|[kKMGT]|[kMGT]B|[KMGT]iB)\"|'[smhdkKMGT]'), *([0-9]|[A-Z]+_)" $folders |
+	[ $# -gt 0 ] || set -- $folders
+	in_sources "[{](\"(ns|us|ms|s|m|min|h|d|[kKMGT]|[kMGT]B|[KMGT]iB)\"|'[smhdkKMGT]'), *([0-9]|[A-Z]+_)" "$@" |
 		grep -v '^base/units\.c:'
+}
+
+# memory_messages [FOLDER...]: the message of log_out_of_memory(), written again
+memory_messages() {
+	# shellcheck disable=SC2086
+	[ $# -gt 0 ] || set -- $folders
+	in_sources '\blog_error\("out of memory"' "$@" | grep -v '^base/log\.h:'
+}
+
+# bad NAME FOUND FUNCTION LINE...: of these lines, FUNCTION finds those of these numbers; grep(1) names no file if there is one
+bad() {
+	bad_name=$1 bad_found=$2 bad_function=$3
+	shift 3
+	mkdir -p "$tmp/bad"
+	printf '%s\n' "$@" >"$tmp/bad/bad.c"
+	is "$bad_name" "$("$bad_function" "$tmp/bad" | cut -d : -f 1 | paste -s -d ' ' -)" "$bad_found"
 }
 
 # foreign_words [FILE...]: lines of all texts, or of these files, with words that GLOSSARY.md replaces: dear, behind, and
@@ -241,8 +259,13 @@ nothing "dissect and flow neither log nor read a clock, and allocate only when a
 nothing "only dissect/cursor.h reads packet memory" packet_reads
 nothing "no conditional compilation in dissect and flow" conditionals
 nothing "only base/loop.c uses libevent" libevent_users
+bad "what writes JSON is found" "1 2 3" json_writers 'puts("{\"a\":1}");' 'at = PUT(at, ",\"cid\":");' \
+	'snprintf(at, 7, "\\u%04x", c);' 'puts("set \"cid\": a number");'
 nothing "only base/json.c writes JSON" json_writers
+bad "what knows units is found" "1 2" unit_parsers '{"ms", 1000000},' "{'h', UNITS_HOUR}," '{"ms", NULL},'
 nothing "only base/units.c knows units of times and sizes" unit_parsers
+bad "what logs that memory is out is found" 1 memory_messages 'log_error("out of memory");' 'log_out_of_memory();'
+nothing "only log_out_of_memory() logs that memory is out" memory_messages
 printf '%s\n' 'a segment behind the gap' 'a dear frame' 'the flow is no stream' 'frames are no packets' \
 	'a client behind a NAT: there is no answer, and it is no longer known' 'what a run left behind' >"$tmp/words"
 is "words that the glossary replaces are found" "$(foreign_words "$tmp/words" | cut -d : -f 2 | tr '\n' ' ')" "1 2 3 4 "

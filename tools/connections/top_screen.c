@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 
 /* Lines of the screen besides the rows: the summary, the titles, the keys. */

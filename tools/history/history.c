@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "config/options.h"
+#include "confine/confine_replay.h"
 #include "confine/privileges.h"
-#include "confine/sandbox.h"
 #include "flow/endpoint.h"
 #include "observe/observer.h"
 #include "observe/workers.h"
@@ -286,7 +286,7 @@ history_listen(struct history *history, struct observer *observer)
 	observer_set_listener(observer, &listener, history);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the process */
+/* ------------------------------------------------------------------------------------------------------- the child */
 
 /* The process that parses the packets: they are from the network, and may be made to exploit a parser. */
 
@@ -301,14 +301,12 @@ _Static_assert(sizeof(struct history_row) == 8 + 12 * 4, "a row has no padding")
 /* The last row: its `end` is an enum history_result. */
 #define HISTORY_END HISTORY_KINDS
 
-/* The child: its capture is standard input, its rows go to standard output. */
+/* The capture of the child is standard input, its rows go to standard output. */
 struct history_child {
 	struct history history;
 	struct history_row rows[HISTORY_BATCH];
 	size_t count;
 };
-
-/* ------------------------------------------------------------------------------------------------------- the child */
 
 /* A parent that has closed the pipe ends this process by a signal. */
 static void
@@ -370,15 +368,11 @@ history_reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Requests SIGKILL for the end of the parent, which a change of the user withdraws. */
+/* Requests SIGKILL for the end of the parent.  False if the parent has ended already. */
 static bool
-history_confine(const struct config *config, const struct privileges *privileges, pid_t parent)
+history_follow_parent(void *parent)
 {
-	const struct sandbox_process process = {.live = false};
-
-	return privileges_drop(privileges) &&
-	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && landlock_prepare(config) &&
-	       sandbox_enter(&process) && landlock_enter();
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == *(const pid_t *)parent;
 }
 
 static enum history_result
@@ -395,7 +389,7 @@ history_observe(struct history_child *child, struct config *config, pid_t parent
 	workers = workers_open(config, loop, false, 0);
 	if (workers == NULL)
 		return HISTORY_DAMAGED;
-	if (!history_confine(config, &privileges, parent))
+	if (!confine_replay(config, &privileges, history_follow_parent, &parent))
 		return HISTORY_UNCONFINED;
 	if (!workers_start_inputs(workers) || !workers_make_observers(workers, NULL))
 		return HISTORY_DAMAGED;

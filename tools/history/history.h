@@ -3,7 +3,7 @@
  * The history of a connection: its packets and the changes of its states, as rows, made of the firings of an observer.
  * Both ends are observed (VIEW_BOTH), so that each packet is a row once, from its sender.
  *
- * The history of a connection as a ladder: the local end at the left, the other one at the right.
+ * For people the rows are a ladder: the local end at the left, the other one at the right.
  *
  *      SECONDS  192.0.2.10:40001                     192.0.2.80:80
  *     0.000000  closed -> syn-sent

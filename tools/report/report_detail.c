@@ -207,8 +207,8 @@ report_exchanges_take_datagram(struct report_exchanges *exchanges, const struct 
 	exchange->datagrams = datagrams;
 }
 
-/* The first copy of a query: the last one with its id before its time is over. */
-/* A DNS query. */
+/* A DNS query.  The packet of each query that the page lists is its first copy: the last one with its id before the
+ * time of the query. */
 static void
 report_exchanges_take_query(struct report_exchanges *exchanges, const struct report_pass *pass, struct firing *firing)
 {

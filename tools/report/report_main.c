@@ -652,7 +652,7 @@ report_read(const struct report_request *request, struct config *config, struct 
 	}
 	report_passes_free(passes);
 	if (good && (capture->no_memory || detail->no_memory))
-		log_error("out of memory");
+		log_out_of_memory();
 	return good && !capture->no_memory && !detail->no_memory;
 }
 

@@ -2,15 +2,12 @@
 #include "tools/report/report_pass.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/output.h"
-#include "base/thread.h"
+#include "confine/confine_replay.h"
 #include "confine/privileges.h"
-#include "confine/sandbox.h"
 #include "dissect/peek.h"
 #include "observe/frame_listener.h"
 #include "observe/second_pass.h"
@@ -18,14 +15,14 @@
 #include "probes/fire.h"
 #include "probes/netobs.h"
 #include "probes/site/semaphores.h"
+#include "usdt/site_disabled.h"
 
 struct report_passes {
 	struct config first, second; /* that of the user, as the passes need it */
 	struct privileges privileges;
 	struct loop *loop;
 	struct workers *workers[2];
-	bool reads_stdin;
-	off_t start_of_stdin;	   /* its file offset before the first pass */
+	struct input_start start;
 	struct frame_tally frames; /* of the first pass */
 
 	/* The present pass. */
@@ -152,28 +149,6 @@ report_pass_count_rejected(void *context, enum probe_id probe)
 
 /* --------------------------------------------------------------------------------------------------------- opening */
 
-/* For reader threads, the only ones of a replay. */
-static bool
-report_passes_confine_thread(void *context, enum thread_role role)
-{
-	const struct report_passes *passes = context;
-
-	(void)role;
-	return privileges_drop_in_thread(false, false) &&
-	       (!passes->first.seccomp || sandbox_enter_thread(SANDBOX_READER));
-}
-
-static bool
-report_passes_confine(struct report_passes *passes)
-{
-	const struct sandbox_process process = {.live = false};
-
-	thread_set_confine(report_passes_confine_thread, passes);
-	return privileges_drop(&passes->privileges) &&
-	       (!passes->first.seccomp || (landlock_prepare(&passes->first) && sandbox_enter(&process))) &&
-	       landlock_enter();
-}
-
 static void
 report_passes_configure(struct report_passes *passes, const struct config *config)
 {
@@ -185,22 +160,19 @@ report_passes_configure(struct report_passes *passes, const struct config *confi
 	passes->first.flight_memory = 0;
 	passes->second = passes->first;
 	passes->second.records = false;
-	for (size_t i = 0; config->capture_paths[i] != NULL; i++)
-		passes->reads_stdin |= strcmp(config->capture_paths[i], "-") == 0;
-	if (passes->reads_stdin)
-		passes->start_of_stdin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	input_start_note(&passes->start, config);
 }
 
 struct report_passes *
 report_passes_open(struct config *config)
 {
-	struct report_passes *passes = calloc(1, sizeof *passes);
+	struct report_passes *passes;
 
-#ifdef NETOBS_NO_PROBES
-	log_error("a report needs probes: this program was built with --disable-probes");
-	free(passes);
-	return NULL;
-#endif
+	if (!PROBES_BUILT) {
+		log_error("a report needs probes: this program was built with --disable-probes");
+		return NULL;
+	}
+	passes = calloc(1, sizeof *passes);
 	if (passes == NULL) {
 		log_out_of_memory();
 		return NULL;
@@ -209,7 +181,7 @@ report_passes_open(struct config *config)
 	if (privileges_plan(&passes->first, &passes->privileges) && (passes->loop = loop_new()) != NULL &&
 	    (passes->workers[0] = workers_open(&passes->first, passes->loop, false, 0)) != NULL &&
 	    (passes->workers[1] = workers_open(&passes->second, passes->loop, false, 0)) != NULL &&
-	    report_passes_confine(passes))
+	    confine_replay(&passes->first, &passes->privileges, NULL, NULL))
 		return passes;
 	report_passes_free(passes);
 	return NULL;
@@ -275,10 +247,8 @@ report_passes_second(struct report_passes *passes, struct report_pass *pass)
 {
 	enum input_result result;
 
-	if (passes->reads_stdin && lseek(STDIN_FILENO, passes->start_of_stdin, SEEK_SET) < 0) {
-		log_error("cannot read standard input again");
+	if (!input_start_return(&passes->start))
 		return INPUT_FAILED;
-	}
 	log_mute(true);
 	result = report_passes_run(passes, 1, pass, NULL);
 	log_mute(false);

@@ -14,10 +14,9 @@
 
 #include "base/log.h"
 #include "base/loop.h"
-#include "base/thread.h"
 #include "config/options.h"
+#include "confine/confine_replay.h"
 #include "confine/privileges.h"
-#include "confine/sandbox.h"
 #include "dissect/dissect.h"
 #include "observe/observer.h"
 #include "observe/second_pass.h"
@@ -268,33 +267,11 @@ split_open(struct split_child *child)
 
 /* Requests SIGTERM for the end of the parent.  False if the parent has ended already. */
 static bool
-split_follow_parent(const struct split_child *child)
-{
-	return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == child->parent;
-}
-
-/* For reader threads, the only ones of a replay. */
-static bool
-split_confine_thread(void *context, enum thread_role role)
+split_follow_parent(void *context)
 {
 	const struct split_child *child = context;
 
-	(void)role;
-	return privileges_drop_in_thread(false, false) &&
-	       (!child->config.seccomp || sandbox_enter_thread(SANDBOX_READER));
-}
-
-/* Gives up everything that is not needed to read the open files and to write to the open captures.  A change of the
- * user withdraws the request for a signal. */
-static bool
-split_confine(struct split_child *child)
-{
-	const struct sandbox_process process = {.live = false};
-
-	thread_set_confine(split_confine_thread, child);
-	return privileges_drop(&child->privileges) && split_follow_parent(child) &&
-	       (!child->config.seccomp || (landlock_prepare(&child->config) && sandbox_enter(&process))) &&
-	       landlock_enter();
+	return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == child->parent;
 }
 
 /* Captures without frames have the link type of the first interface whose frames are observed. */
@@ -355,8 +332,9 @@ split_run_passes(struct split_child *child)
 {
 	enum input_result result;
 
-	if (!split_open(child) || !split_confine(child) || !workers_start_inputs(child->workers) ||
-	    !split_begin_files(child))
+	if (!split_open(child) ||
+	    !confine_replay(&child->config, &child->privileges, split_follow_parent, child) ||
+	    !workers_start_inputs(child->workers) || !split_begin_files(child))
 		return INPUT_FAILED;
 	result = split_read(child);
 	if (result == INPUT_FAILED || !split_write(child))
