@@ -39,7 +39,7 @@ struct flow_round_trips {
 	uint32_t min_us, max_us; /* min_us: UINT32_MAX without samples */
 };
 
-/* 288 bytes for each flow.  Pairs are by endpoint. */
+/* 304 bytes for each flow.  Pairs are by endpoint. */
 struct flow_time {
 	/* First cache line: every packet changes it. */
 	uint64_t start;	     /* packet time of the first packet, ns */
@@ -49,11 +49,13 @@ struct flow_time {
 	uint32_t flight[2];  /* bytes outstanding since the latest packet */
 	uint32_t acked_flight; /* flight of the receiver of the latest packet, before it */
 	uint32_t ack_us;     /* `pending_us` when the receiver of the turn's data acknowledged some last, 0 none */
-	uint16_t bits;	     /* enum flow_time_bit */
-	uint8_t spare[2];
+	uint32_t bits;	     /* enum flow_time_bit */
 	uint32_t asked_low_us; /* `elapsed_us` at the latest fresh payload, low 32 bits */
 	/* Then: what ends a wait changes. */
 	uint64_t us[WAIT_CLASSES];
+	uint32_t doubt_lost_us;	 /* of the lost time, what is none if the copy was needless: as long as nothing else ends */
+	uint32_t doubt_path_us;	 /* and of the path */
+	uint16_t segment_max[2]; /* largest fresh payload of a segment, at most TIME_SEGMENT_MAX */
 	uint32_t flight_max[2];	 /* largest flight */
 	uint32_t answer_min_us[2]; /* shortest time that the end took for an answer, UINT32_MAX none; saturating */
 	uint32_t answer_max_us[2]; /* longest; saturating */
@@ -79,8 +81,11 @@ enum flow_time_bit {
 	TIME_CLOSED = 0x0800,  /* an end has sent one */
 	TIME_CUT = 0x1000,     /* its peer has sent fresh payload after it */
 	TIME_CLOSED_BY_RST = 0x2000, /* it was a RST */
-	TIME_ASKER = 0x8000,   /* number of the endpoint whose data had no answer, see open_us */
 	TIME_RESENT = 0x4000,  /* the latest fresh payload was sent again, and its peer has sent nothing since */
+	TIME_ASKER = 0x8000,   /* number of the endpoint whose data had no answer, see open_us */
+	TIME_PARTIAL = 0x10000, /* the latest fresh payload is smaller than a segment: its sender had nothing more */
+	TIME_DRAINED = 0x20000, /* all of it was acknowledged, with the ACK of ack_us */
+	TIME_ONE_WAY = 0x40000, /* the peer of the end that opens is not captured, though it has answered */
 };
 
 /* A packet as the division needs it, after its sender has sent it and before its receiver has received it. */
@@ -93,6 +98,7 @@ struct time_packet {
 	bool closed[2];	 /* the window of the endpoint was closed before the packet */
 	bool hole;	 /* bytes of the sender were missing before the packet: captured after a loss */
 	bool resent;	 /* the segment repeats what was not acknowledged */
+	bool needless;	 /* it reports that a segment came twice (D-SACK, RFC 2883) */
 	bool ambiguous;	 /* fresh payload of a server that does not acknowledge all of the client's */
 };
 
