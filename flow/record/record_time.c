@@ -84,14 +84,16 @@ time_is_small(const struct flow_time *time, const struct time_packet *p)
 	return p->fresh < TIME_FULL_SEGMENT || p->fresh < time->segment_max[p->sender];
 }
 
-/* A small segment waits until all before it is acknowledged (RFC 896): at its sender's end it follows the ACK at once,
- * at the other end after a round trip. */
+/* A small segment waits until all before it is acknowledged (RFC 896), others for congestion control: such a segment
+ * follows the ACK at once at its sender's end, and after a round trip at the other end. */
 static bool
-time_was_held(const struct flow_time *time, unsigned end, uint64_t after_ack_us)
+time_was_held(const struct flow_time *time, unsigned end, uint64_t pending_us)
 {
+	uint64_t after_ack_us = pending_us > time->ack_us ? pending_us - time->ack_us : 0;
 	uint32_t rtt_us = time_round_trip_us(time, end);
 
-	return (time->bits & TIME_DRAINED) != 0 && after_ack_us + rtt_us / 8 >= rtt_us &&
+	return ((time->bits & TIME_DRAINED) != 0 || time->flight_max[end] > TIME_FLIGHT_ALLOWED) && time->ack_us != 0 &&
+	       after_ack_us + rtt_us / 8 >= rtt_us &&
 	       after_ack_us <= rtt_us + rtt_us / 8 + TIME_GOING_ON_US;
 }
 
@@ -128,18 +130,17 @@ time_was_allowed(const struct flow_time *time, unsigned end, uint64_t pending_us
 	       ((time->bits & TIME_DRAINED) != 0 || pending_us > path_us / 2 + path_us / 8 + TIME_GOING_ON_US);
 }
 
-/* The wait was for the next segment of a transfer that endpoint `end` sends.  A sender that has something to send goes on
- * as soon as an ACK allows it; what passes after the ACK is a pause of its own, and all of the wait is one if nothing but
- * the sender's program has held up the segment.  `small`: it is no full one. */
+/* The wait was for the next segment of a transfer that endpoint `end` sends.  A sender that has something to send goes
+ * on as soon as an ACK allows it; what passes after the ACK is a pause of its own, and all of the wait is one if nothing
+ * but the sender's program has held up the segment. */
 static void
-time_give_transfer(const struct flow_time *time, uint64_t *us, uint64_t *pending_us, unsigned end, bool small)
+time_give_transfer(const struct flow_time *time, uint64_t *us, uint64_t *pending_us, unsigned end)
 {
-	uint64_t after_ack_us = *pending_us > time->ack_us ? *pending_us - time->ack_us : 0;
 	bool full = (time->bits & TIME_FULL) != 0, late = time_is_late(time, end, *pending_us);
-	bool held = small && time_was_held(time, end, after_ack_us);
 	bool pause = late && (time->bits & TIME_DRAINED) != 0;
 
-	if (*pending_us > TIME_GOING_ON_US && !held && time_was_allowed(time, end, *pending_us, late))
+	if (*pending_us > TIME_GOING_ON_US && !time_was_held(time, end, *pending_us) &&
+	    time_was_allowed(time, end, *pending_us, late))
 		pause = true;
 	else if (full)
 		time_give(us, pending_us, WAIT_WINDOW + (1 - end), late ? time->ack_us : UINT64_MAX);
@@ -168,8 +169,11 @@ time_give_first(const struct flow_time *time, uint64_t *us, uint64_t *pending_us
 static void
 time_give_lost(struct flow_time *time, unsigned sender)
 {
-	if (time_has_turn(time, sender) && time->ack_us == 0)
+	time->bits &= ~(uint32_t)TIME_DOUBT_PATH;
+	if (time_has_turn(time, sender) && time->ack_us == 0) {
 		time_give(time->us, &time->pending_us, WAIT_PATH, time_round_trip_us(time, 1 - sender));
+		time->bits |= TIME_DOUBT_PATH;
+	}
 	time_give(time->us, &time->pending_us, WAIT_LOST + sender, UINT64_MAX);
 }
 
@@ -204,8 +208,7 @@ time_end_with_payload(struct flow_time *time, const struct time_packet *p)
 	    (time->bits & TIME_ONE_WAY) != 0) {
 		time_give(time->us, &time->pending_us, WAIT_UNKNOWN, UINT64_MAX);
 	} else if (time_has_turn(time, p->sender)) {
-		time_give_transfer(time, time->us, &time->pending_us, p->sender,
-				   time_is_small(time, p));
+		time_give_transfer(time, time->us, &time->pending_us, p->sender);
 		pause_us = time->us[WAIT_SENDING + p->sender] - pause_us;
 		if (pause_us > time->pause_max_us)
 			time->pause_max_us = time_saturate(pause_us);
@@ -214,7 +217,8 @@ time_end_with_payload(struct flow_time *time, const struct time_packet *p)
 	} else {
 		time_give_program(time, time->us, &time->pending_us, p->sender);
 		answer_us = time->us[WAIT_PROGRAM + p->sender] - answer_us;
-		time->slow_answers[p->sender] += answer_us >= SLOW_ANSWER_US;
+		if (answer_us >= SLOW_ANSWER_US && time->slow_answers[p->sender] != UINT16_MAX)
+			time->slow_answers[p->sender]++;
 		if (answer_us < time->answer_min_us[p->sender])
 			time->answer_min_us[p->sender] = time_saturate(answer_us);
 		if (answer_us > time->answer_max_us[p->sender])
@@ -257,7 +261,7 @@ time_only_asks(const struct flow_time *time, const struct time_packet *p)
 static void
 time_take_open(struct flow_time *time, const struct time_packet *p)
 {
-	uint64_t lost_us = time->us[WAIT_LOST + p->sender], path_us = time->us[WAIT_PATH];
+	uint64_t lost_us = time->us[WAIT_LOST + p->sender];
 
 	/* A sender that has something for a closed window probes it. */
 	if (p->closed[1 - p->sender] && time_has_turn(time, p->sender)) {
@@ -279,7 +283,6 @@ time_take_open(struct flow_time *time, const struct time_packet *p)
 		return;
 	time->ack_us = 0;
 	time->doubt_lost_us = p->resent ? time_saturate(time->us[WAIT_LOST + p->sender] - lost_us) : 0;
-	time->doubt_path_us = p->resent ? time_saturate(time->us[WAIT_PATH] - path_us) : 0;
 }
 
 static void
@@ -332,12 +335,15 @@ static void
 time_take_back(struct flow_time *time, const struct time_packet *p)
 {
 	uint32_t rtt_us = time_round_trip_us(time, p->sender);
+	uint64_t path_us = rtt_us < time->us[WAIT_PATH] ? rtt_us : time->us[WAIT_PATH];
 
 	if (time->doubt_lost_us == 0 || (!p->needless && time->pending_us + rtt_us / 8 >= rtt_us))
 		return;
+	if ((time->bits & TIME_DOUBT_PATH) == 0)
+		path_us = 0;
 	time->us[WAIT_LOST + (1 - p->sender)] -= time->doubt_lost_us;
-	time->us[WAIT_PATH] -= time->doubt_path_us;
-	time->pending_us += (uint64_t)time->doubt_lost_us + time->doubt_path_us;
+	time->us[WAIT_PATH] -= path_us;
+	time->pending_us += time->doubt_lost_us + path_us;
 	time->doubt_lost_us = 0;
 }
 
@@ -366,7 +372,9 @@ time_take_flights(struct flow_time *time, const struct time_packet *p)
 	unsigned sender = p->sender, receiver = 1 - sender;
 	uint32_t flight = time_flight(p->to, p->from);
 
-	time->acked_flight = time->flight[receiver];
+	time->bits &= ~(uint32_t)TIME_LOADED;
+	if (time->flight[receiver] > time->flight_max[receiver] / 2)
+		time->bits |= TIME_LOADED;
 	if (time_has_turn(time, receiver) && (flight < time->flight[receiver] || (time->bits & TIME_FULL) != 0))
 		time_take_ack(time, p, flight);
 	time->flight[receiver] = flight;
@@ -465,7 +473,7 @@ time_add_round_trip(struct flow_time *time, unsigned end, uint32_t us)
 		rtt->min_us = us;
 	if (us > rtt->max_us)
 		rtt->max_us = us;
-	if (time->acked_flight > time->flight_max[1 - end] / 2) {
+	if ((time->bits & TIME_LOADED) != 0) {
 		rtt->loaded++;
 		rtt->loaded_sum_us += us;
 	}

@@ -39,7 +39,7 @@ struct flow_round_trips {
 	uint32_t min_us, max_us; /* min_us: UINT32_MAX without samples */
 };
 
-/* 304 bytes for each flow.  Pairs are by endpoint. */
+/* 288 bytes for each flow.  Pairs are by endpoint. */
 struct flow_time {
 	/* First cache line: every packet changes it. */
 	uint64_t start;	     /* packet time of the first packet, ns */
@@ -47,21 +47,19 @@ struct flow_time {
 	uint64_t pending_us; /* of these, the last ones: not in any class yet */
 	uint64_t busy_us[2]; /* while data of the endpoint was outstanding */
 	uint32_t flight[2];  /* bytes outstanding since the latest packet */
-	uint32_t acked_flight; /* flight of the receiver of the latest packet, before it */
 	uint32_t ack_us;     /* `pending_us` when the receiver of the turn's data acknowledged some last, 0 none */
 	uint32_t bits;	     /* enum flow_time_bit */
 	uint32_t asked_low_us; /* `elapsed_us` at the latest fresh payload, low 32 bits */
+	uint32_t doubt_lost_us; /* time of the latest loss, until another wait ends: none if the copy was needless */
 	/* Then: what ends a wait changes. */
 	uint64_t us[WAIT_CLASSES];
-	uint32_t doubt_lost_us;	 /* of the lost time, what is none if the copy was needless: as long as nothing else ends */
-	uint32_t doubt_path_us;	 /* and of the path */
 	uint16_t segment_max[2]; /* largest fresh payload of a segment, at most TIME_SEGMENT_MAX */
 	uint32_t flight_max[2];	 /* largest flight */
 	uint32_t answer_min_us[2]; /* shortest time that the end took for an answer, UINT32_MAX none; saturating */
 	uint32_t answer_max_us[2]; /* longest; saturating */
 	uint32_t turns;		 /* times that the direction of fresh payload changed */
 	uint32_t pause_max_us;	 /* longest wait for an end that sends a transfer, saturating */
-	uint32_t slow_answers[2]; /* answers for which the end took SLOW_ANSWER_US or more */
+	uint16_t slow_answers[2]; /* answers for which the end took SLOW_ANSWER_US or more; saturating */
 	uint32_t missing_resent[2]; /* segments that fill what was missing: lost before the capture */
 	uint32_t open_us;	 /* when the first end closed: time since data without an answer, 0 none; saturating */
 	struct flow_round_trips rtt[2]; /* between the capture and each end */
@@ -85,6 +83,8 @@ enum flow_time_bit {
 	TIME_ASKER = 0x8000,   /* number of the endpoint whose data had no answer, see open_us */
 	TIME_PARTIAL = 0x10000, /* the latest fresh payload is smaller than a segment: its sender had nothing more */
 	TIME_DRAINED = 0x20000, /* all of it was acknowledged, with the ACK of ack_us */
+	TIME_DOUBT_PATH = 0x80000, /* with doubt_lost_us: a round trip before it was given to the path */
+	TIME_LOADED = 0x100000, /* more than half of the largest flight of the receiver was outstanding */
 	TIME_ONE_WAY = 0x40000, /* the peer of the end that opens is not captured, though it has answered */
 };
 
