@@ -169,7 +169,8 @@ time_give_first(const struct flow_time *time, uint64_t *us, uint64_t *pending_us
 static void
 time_give_lost(struct flow_time *time, unsigned sender)
 {
-	time->bits &= ~(uint32_t)TIME_DOUBT_PATH;
+	time->bits &= ~(uint32_t)(TIME_DOUBT_PATH | TIME_DOUBT_END);
+	time->bits |= sender != 0 ? TIME_DOUBT_END : 0;
 	if (time_has_turn(time, sender) && time->ack_us == 0) {
 		time_give(time->us, &time->pending_us, WAIT_PATH, time_round_trip_us(time, 1 - sender));
 		time->bits |= TIME_DOUBT_PATH;
@@ -337,7 +338,8 @@ time_take_back(struct flow_time *time, const struct time_packet *p)
 	uint32_t rtt_us = time_round_trip_us(time, p->sender);
 	uint64_t path_us = rtt_us < time->us[WAIT_PATH] ? rtt_us : time->us[WAIT_PATH];
 
-	if (time->doubt_lost_us == 0 || (!p->needless && time->pending_us + rtt_us / 8 >= rtt_us))
+	if (time->doubt_lost_us == 0 || ((time->bits & TIME_DOUBT_END) != 0) == (p->sender != 0) ||
+	    (!p->needless && time->pending_us + rtt_us / 8 >= rtt_us))
 		return;
 	if ((time->bits & TIME_DOUBT_PATH) == 0)
 		path_us = 0;

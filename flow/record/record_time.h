@@ -84,6 +84,7 @@ enum flow_time_bit {
 	TIME_PARTIAL = 0x10000, /* the latest fresh payload is smaller than a segment: its sender had nothing more */
 	TIME_DRAINED = 0x20000, /* all of it was acknowledged, with the ACK of ack_us */
 	TIME_DOUBT_PATH = 0x80000, /* with doubt_lost_us: a round trip before it was given to the path */
+	TIME_DOUBT_END = 0x200000, /* and the number of the endpoint that lost it */
 	TIME_LOADED = 0x100000, /* more than half of the largest flight of the receiver was outstanding */
 	TIME_ONE_WAY = 0x40000, /* the peer of the end that opens is not captured, though it has answered */
 };

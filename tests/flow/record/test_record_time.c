@@ -344,6 +344,20 @@ test_needless_copy(void **state)
 	EXPECT({WAIT_CONNECT, 31000}, {WAIT_PATH, RTT_B}, {WAIT_PROGRAM + B, 710000 - RTT_B});
 }
 
+/* An ACK for data of one end takes nothing back of what the other end has lost. */
+static void
+test_copies_of_both_ends(void **state)
+{
+	(void)state;
+	ask();
+	feed(30 * MS, segment_data(B, 5001, 1101, 1000));
+	feed(0, segment_data(A, 1101, 5001, 100));
+	feed(300 * MS, segment_data(B, 5001, 1101, 1000));
+	feed(0, segment_empty(B, TCP_ACK, 6001, 1201));
+	feed(MS, segment_empty(A, TCP_ACK, 1201, 6001));
+	feed(5000 * MS, segment_data(A, 1201, 6001, 100));
+}
+
 /* The first copy was lost before the capture: what comes after it is captured first. */
 static void
 test_hole(void **state)
@@ -455,6 +469,7 @@ main(void)
 	    scenario(test_lost_request),
 	    scenario(test_lost_answer),
 	    scenario(test_needless_copy),
+	    scenario(test_copies_of_both_ends),
 	    scenario(test_hole),
 	    scenario(test_closing),
 	    scenario(test_unknown),
