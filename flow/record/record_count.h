@@ -123,6 +123,7 @@ record_apply_packet(struct record_table *records, struct flow_record *record, st
 					      (record->bits & RECORD_WINDOW_CLOSED << 1) != 0},
 				   .hole = p.hole,
 				   .resent = p.resent,
+				   .needless = p.needless,
 				   .ambiguous = p.fresh != 0 && !p.answers && p.sender != flow_record_client(record),
 			       });
 	record->wire[p.sender] += p.wire;

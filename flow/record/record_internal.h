@@ -56,6 +56,7 @@ struct record_packet {
 	uint32_t fresh;	  /* payload bytes that were not captured before */
 	bool hole;	  /* TCP: bytes of the sender below those of the packet were missing */
 	bool resent;	  /* TCP: it repeats what was not acknowledged */
+	bool needless;	  /* TCP: it reports that a segment came twice (D-SACK, RFC 2883) */
 	bool answers;	  /* fresh, and the sender has received all payload that its peer was captured sending */
 	bool unordered;	  /* the payload was acknowledged before it was captured, or acknowledges what was not: the time
 			   * between a request and its answer is unknown */

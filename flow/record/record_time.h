@@ -47,19 +47,19 @@ struct flow_time {
 	uint64_t pending_us; /* of these, the last ones: not in any class yet */
 	uint64_t busy_us[2]; /* while data of the endpoint was outstanding */
 	uint32_t flight[2];  /* bytes outstanding since the latest packet */
-	uint32_t acked_flight; /* flight of the receiver of the latest packet, before it */
 	uint32_t ack_us;     /* `pending_us` when the receiver of the turn's data acknowledged some last, 0 none */
-	uint16_t bits;	     /* enum flow_time_bit */
-	uint8_t spare[2];
+	uint32_t bits;	     /* enum flow_time_bit */
 	uint32_t asked_low_us; /* `elapsed_us` at the latest fresh payload, low 32 bits */
+	uint32_t doubt_lost_us; /* time of the latest loss, until another wait ends: none if the copy was needless */
 	/* Then: what ends a wait changes. */
 	uint64_t us[WAIT_CLASSES];
+	uint16_t segment_max[2]; /* largest fresh payload of a segment, at most TIME_SEGMENT_MAX */
 	uint32_t flight_max[2];	 /* largest flight */
 	uint32_t answer_min_us[2]; /* shortest time that the end took for an answer, UINT32_MAX none; saturating */
 	uint32_t answer_max_us[2]; /* longest; saturating */
 	uint32_t turns;		 /* times that the direction of fresh payload changed */
 	uint32_t pause_max_us;	 /* longest wait for an end that sends a transfer, saturating */
-	uint32_t slow_answers[2]; /* answers for which the end took SLOW_ANSWER_US or more */
+	uint16_t slow_answers[2]; /* answers for which the end took SLOW_ANSWER_US or more; saturating */
 	uint32_t missing_resent[2]; /* segments that fill what was missing: lost before the capture */
 	uint32_t open_us;	 /* when the first end closed: time since data without an answer, 0 none; saturating */
 	struct flow_round_trips rtt[2]; /* between the capture and each end */
@@ -79,8 +79,14 @@ enum flow_time_bit {
 	TIME_CLOSED = 0x0800,  /* an end has sent one */
 	TIME_CUT = 0x1000,     /* its peer has sent fresh payload after it */
 	TIME_CLOSED_BY_RST = 0x2000, /* it was a RST */
-	TIME_ASKER = 0x8000,   /* number of the endpoint whose data had no answer, see open_us */
 	TIME_RESENT = 0x4000,  /* the latest fresh payload was sent again, and its peer has sent nothing since */
+	TIME_ASKER = 0x8000,   /* number of the endpoint whose data had no answer, see open_us */
+	TIME_PARTIAL = 0x10000, /* the latest fresh payload is smaller than a segment: its sender had nothing more */
+	TIME_DRAINED = 0x20000, /* all of it was acknowledged, with the ACK of ack_us */
+	TIME_DOUBT_PATH = 0x80000, /* with doubt_lost_us: a round trip before it was given to the path */
+	TIME_DOUBT_END = 0x200000, /* and the number of the endpoint that lost it */
+	TIME_LOADED = 0x100000, /* more than half of the largest flight of the receiver was outstanding */
+	TIME_ONE_WAY = 0x40000, /* the peer of the end that opens is not captured, though it has answered */
 };
 
 /* A packet as the division needs it, after its sender has sent it and before its receiver has received it. */
@@ -93,6 +99,7 @@ struct time_packet {
 	bool closed[2];	 /* the window of the endpoint was closed before the packet */
 	bool hole;	 /* bytes of the sender were missing before the packet: captured after a loss */
 	bool resent;	 /* the segment repeats what was not acknowledged */
+	bool needless;	 /* it reports that a segment came twice (D-SACK, RFC 2883) */
 	bool ambiguous;	 /* fresh payload of a server that does not acknowledge all of the client's */
 };
 

@@ -165,6 +165,7 @@ tcp_record_sent(struct flow_table *table, const struct flow *flow, unsigned endp
 		.to = peer,
 		.fresh = packet->payload_wire != 0 ? (uint32_t)(e->bytes - bytes) : 0,
 		.hole = hole,
+		.needless = t->sack_count != 0 && !tcp_seq_before(t->ack, t->sack[0][1]),
 		.answers = tcp_ack_covers_payload(peer, t->ack),
 		.unordered = (packet->payload_wire != 0 && tcp_payload_is_late(table, flow, endpoint, end)) ||
 			     ((t->flags & TCP_ACK) != 0 && (peer->flags & TCP_EP_SEQ_KNOWN) != 0 &&
