@@ -2,6 +2,7 @@
 #include "records/services.h"
 
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -179,7 +180,7 @@ service_waited_for(const struct service *service)
 	return record_waits_longest(us);
 }
 
-/* A RST after both FINs is no failure. */
+/* A RST after both FINs is not a failure. */
 static void
 service_count_failure(struct service *service, const struct connrec *record)
 {
@@ -285,7 +286,7 @@ services_new(void)
 		free(services);
 		return NULL;
 	}
-	strcpy(services->others.address, "others");
+	snprintf(services->others.address, sizeof services->others.address, "others");
 	for (size_t i = 0; i < BUCKETS; i++)
 		services->buckets[i] = NO_ROW;
 	return services;

@@ -50,7 +50,7 @@ struct control_reply {
 
 	struct frames_reply *frames;	       /* REQUEST_WRITE */
 	struct connections_reply *connections; /* REQUEST_CONNECTIONS */
-	struct services *services; /* REQUEST_CONNECTIONS: the rows are counted there, and not written; NULL otherwise */
+	struct services *services; /* REQUEST_CONNECTIONS: the rows are counted there, not written; NULL otherwise */
 };
 
 /* Appends the next part to `text`, which has space for at least CONTROL_REPLY_PART_MAX bytes; sets `done` with the last

@@ -77,7 +77,7 @@ time_nobody_has_turn(const struct flow_time *time)
 	return (time->bits & (TIME_TURN | TIME_TURN << 1)) == 0;
 }
 
-/* Whether a segment with fresh payload is no full one. */
+/* Whether a segment with fresh payload is not a full one. */
 static bool
 time_is_small(const struct flow_time *time, const struct time_packet *p)
 {
@@ -131,8 +131,8 @@ time_was_allowed(const struct flow_time *time, unsigned end, uint64_t pending_us
 }
 
 /* The wait was for the next segment of a transfer that endpoint `end` sends.  A sender that has something to send goes
- * on as soon as an ACK allows it; what passes after the ACK is a pause of its own, and all of the wait is one if nothing
- * but the sender's program has held up the segment. */
+ * on as soon as an ACK allows it; what passes after the ACK is a pause of its own, and all of the wait is one if only
+ * the sender's program has held up the segment. */
 static void
 time_give_transfer(const struct flow_time *time, uint64_t *us, uint64_t *pending_us, unsigned end)
 {

@@ -78,7 +78,7 @@ test_counts(void **state)
 	services_take(services, &record, false);
 	record = record_of("192.0.2.9", 443);
 	record.cr_client_flags = record.cr_server_flags = 1; /* both ends have closed */
-	strcpy(record.cr_reason, "reset-by-client");
+	snprintf(record.cr_reason, sizeof record.cr_reason, "%s", "reset-by-client");
 	services_take(services, &record, false);
 
 	assert_int_equal(services_count(services), 1);
@@ -254,8 +254,8 @@ test_lines(void **state)
 	*service_put_titles(titles) = '\0';
 	assert_string_equal(titles, " CONNS FAILED CONNECT    P95    MAX ANSWER    P95    MAX RESENT  BYTES WAITED"
 				    " FOR     SERVICE\n");
-	strcpy(record.cr_name, "a\x1b[31m.example");
-	strcpy(record.cr_name_from, "tls");
+	snprintf(record.cr_name, sizeof record.cr_name, "%s", "a\x1b[31m.example");
+	snprintf(record.cr_name_from, sizeof record.cr_name_from, "%s", "tls");
 	record.cr_client_segments = 3000;
 	record.cr_client_resent = 1;
 	set_answers(&record, 1, 300000, 300000, 300000);
@@ -263,11 +263,11 @@ test_lines(void **state)
 	assert_string_equal(line_of(services),
 			    "     1     0%  20.0ms 20.0ms 20.0ms  300ms  300ms  300ms  <0.1%      0  320ms server "
 			    " 2001:db8::9 port 443/tcp a\\x1b[31m.example\n");
-	strcpy(record.cr_name, "query.example");
-	strcpy(record.cr_name_from, "dns");
+	snprintf(record.cr_name, sizeof record.cr_name, "%s", "query.example");
+	snprintf(record.cr_name_from, sizeof record.cr_name_from, "%s", "dns");
 	services_take(services, &record, false);
 	assert_null(strstr(line_of(services), "..."));
-	strcpy(record.cr_name_from, "tls");
+	snprintf(record.cr_name_from, sizeof record.cr_name_from, "%s", "tls");
 	services_take(services, &record, false);
 	assert_non_null(strstr(line_of(services), "a\\x1b[31m.example, ...\n"));
 	services_free(services);

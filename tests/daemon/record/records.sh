@@ -112,10 +112,10 @@ check "in one order" sort -c "$tmp/out"
 records --records-services --active-records=10s
 is "--records-services: a line for each server and port" "$(wc -l <"$tmp/out" | tr -d ' ')" \
 	"$(sed 's/.*"cr_server":\("[^"]*"\).*"cr_server_port":\([0-9]*\).*"cr_protocol":\([0-9]*\).*/\1 \2 \3/' "$tmp/dir/a.jsonl" | sort -u | wc -l | tr -d ' ')"
-is "with all connections" "$(value connections <"$tmp/out" | awk '{ sum += $1 } END { print sum }')" \
+is "with all connections" "$(value connections <"$tmp/out" | awk '{ sum += $1 } END { printf "%.0f\n", sum }')" \
 	"$(wc -l <"$tmp/dir/a.jsonl" | tr -d ' ')"
-is "and all their bytes" "$(value bytes <"$tmp/out" | awk '{ sum += $1 } END { print sum }')" \
-	"$({ value cr_client_bytes <"$tmp/dir/a.jsonl" && value cr_server_bytes <"$tmp/dir/a.jsonl"; } | awk '{ sum += $1 } END { print sum }')"
+is "and all their bytes" "$(value bytes <"$tmp/out" | awk '{ sum += $1 } END { printf "%.0f\n", sum }')" \
+	"$({ value cr_client_bytes <"$tmp/dir/a.jsonl" && value cr_server_bytes <"$tmp/dir/a.jsonl"; } | awk '{ sum += $1 } END { printf "%.0f\n", sum }')"
 head -n 2 "$tmp/out" >"$tmp/first"
 records --records-services --records-limit 2
 check "a limit gives those for which most was waited" cmp "$tmp/first" "$tmp/out"

@@ -128,7 +128,7 @@ def judge_kernel(table, name, ends, records, lossy):
 
 
 def judge_ends(table, name, ends, records, lossy):
-    """Captures at both ends: what is no path differs by 2 ms or 5 %; the rest by the path, once."""
+    """Captures at both ends: what is not path differs by 2 ms or 5 %; the rest by the path, once."""
     del ends
     if lossy:
         return

@@ -130,10 +130,10 @@ equal("a DNS query that is sent again after its time", page.text("dns-mute")[:34
 equal("closings that are long in all", case("closings").found(), ["slow-reader-client client 80:6"])
 page = case("readers")
 equal("the longest closing, of one of many ends that close their windows", page.found(),
-      ["slow-reader-server server 81:55", "slow-reader-client client 80:9"])
+      ["slow-reader-client client 80:9", "slow-reader-server server 81:55"])
 page = report(f"{directory}/readers.pcap", "--top=0")
-equal("without details, its connection", page.text("slow-reader-server"),
-      "The server reads too slowly: 1 transfer waited 310.0 ms for the receive window of 198.51.100.2 port 81 to open; "
+equal("without details, its connection", page.text("slow-reader-client"),
+      "The client reads too slowly: 1 transfer waited 380.0 ms for the receive window of 192.0.2.1 port 40000 to open; "
       "the program there does not read.")
 equal("one that is longer than those that are not opened again", case("reopened").found(),
       ["slow-reader-server server 81:5", "slow-reader-client client 80:11"])
