@@ -134,13 +134,13 @@ tcp_payload_is_late(struct flow_table *table, const struct flow *flow, unsigned 
 	       (tcp_ack_is_early(table, flow, 1 - endpoint, &ack) && !tcp_seq_before(ack, end));
 }
 
-/* Whether bytes of the endpoint are missing that its peer has not received, either. */
+/* Whether bytes of the endpoint before `next` are missing that its peer has not received, either. */
 static bool
-tcp_has_hole(const struct flow *flow, unsigned endpoint)
+tcp_has_hole(const struct flow *flow, unsigned endpoint, uint32_t next)
 {
 	const struct tcp_endpoint *e = &flow->tcp[endpoint], *peer = &flow->tcp[1 - endpoint];
 
-	return e->segments_sent > 1 && peer->segments_sent != 0 && tcp_seq_before(peer->rcv_nxt, e->nxt);
+	return e->segments_sent > 1 && peer->segments_sent != 0 && tcp_seq_before(peer->rcv_nxt, next);
 }
 
 /* Counts a segment of `endpoint` in the record, which has begun.  `bytes`: payload bytes sent before. */
@@ -180,7 +180,7 @@ tcp_slow_path_sent(struct flow_table *table, struct flow *flow, unsigned endpoin
 {
 	struct tcp_segment_ctx ctx;
 	uint64_t bytes = flow->tcp[endpoint].bytes;
-	bool hole = tcp_has_hole(flow, endpoint);
+	bool hole = tcp_has_hole(flow, endpoint, flow->tcp[endpoint].nxt);
 
 	tcp_segment_begin(&ctx, table, flow, endpoint, packet, now, events);
 	record_prepare(table, flow);
@@ -230,7 +230,8 @@ tcp_segment_sent(struct flow_table *table, struct flow *flow, unsigned endpoint,
 			tcp_fast_apply_payload(flow_table_tcp_pools(table), e, &s, packet_send_stamp(packet),
 					       (uint32_t)(now / 1000));
 		if (unlikely(flow_table_keeps_records(table)))
-			tcp_record_sent(table, flow, endpoint, packet, e->bytes - s.len, false, now);
+			tcp_record_sent(table, flow, endpoint, packet, e->bytes - s.len,
+					tcp_has_hole(flow, endpoint, s.seq), now);
 	} else {
 		record_expect_more(table, flow);
 		tcp_count_segment(e);
