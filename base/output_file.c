@@ -87,6 +87,8 @@ file_remove_leftover(const struct complete_file *file)
 	int fd = openat(file->directory, file->hidden_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool removed = true;
 
+	if (fd < 0 && errno == ELOOP) /* a symbolic link is another user's, and never what a killed program left */
+		return unlinkat(file->directory, file->hidden_name, 0) == 0;
 	if (fd < 0)
 		return errno == ENOENT;
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -106,6 +106,13 @@ test_hidden_name(void **state)
 		assert_int_equal(0, complete_file_publish(begin(ways[i], "new")));
 		expect_content("new");
 		assert_int_not_equal(access(HIDDEN, F_OK), 0);
+		assert_int_equal(unlink("file"), 0);
+		/* Another user's link in a directory of all: it is not followed, and is not in the way. */
+		assert_int_equal(symlink("elsewhere", HIDDEN), 0);
+		assert_int_equal(0, complete_file_publish(begin(ways[i], "new")));
+		expect_content("new");
+		assert_int_not_equal(access("elsewhere", F_OK), 0);
+		assert_int_not_equal(access(HIDDEN, F_OK), 0);
 	}
 }
 

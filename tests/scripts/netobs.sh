@@ -63,6 +63,7 @@ check "the paths of the installed netobs" test -x "$build/netobs" -a -z "$(grep 
 
 fails "no such script" 1 "no script is called nonsense; netobs --list" nonsense -r /dev/null
 fails "misspelt script" 1 "no script is called tcpsnop (did you mean tcpsnoop?); netobs --list" tcpsnop -r /dev/null
+fails "a command of netobsctl" 1 "no script is called top; a running netobsd is asked by: netobsctl top" top
 fails "misspelt script, its help" 1 "no script is called webcon (did you mean webconn?); netobs --list" --help webcon
 fails "misspelt option" 1 "unknown option --prnt (did you mean --print?)" webconn --prnt
 fails "no such file" 1 "cannot read /nonsense" webconn -r /nonsense
