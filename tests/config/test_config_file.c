@@ -211,7 +211,7 @@ test_comments(void **state)
 	refuses("# one\n# two\n\n# \"four\nmax-flows = 3\n", "a.conf:5: ", "max-flows");
 	refuses("// two = 2\n", "a.conf:1: ", "'//'");
 	refuses("/* two */\n", "a.conf:1: ", "'/*'");
-	refuses("strict = true // x\n", "a.conf:1: ", "'//'");
+	refuses("strict = true // x\n", "a.conf:1: ", "must be quoted: strict = \"true // x\"");
 	refuses("interface = {\"a\nb\", # x\n\"c\"}\nview = x", "a.conf:4: ", "view");
 }
 
