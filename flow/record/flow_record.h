@@ -198,8 +198,8 @@ uint64_t flow_record_active_time(const struct flow_table *table, const struct fl
 /* The record of a flow; NULL if no record is kept. */
 const struct flow_record *flow_table_record(const struct flow_table *table, const struct flow *flow);
 
-/* The time of a flow whose record is kept, by class: WAIT_CLASSES microseconds, with a sum of the time from the first
- * packet to the last one.  The round trips and the rest are in the struct returned. */
+/* The time of a flow by class: WAIT_CLASSES microseconds, with a sum of the time from the first packet to the last one;
+ * all of it is unknown if no record is kept.  The round trips and the rest are in the struct returned. */
 const struct flow_time *flow_record_time(const struct flow_table *table, const struct flow *flow,
 					 uint64_t us[WAIT_CLASSES]);
 

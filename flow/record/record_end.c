@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection records: the end of a connection and why, reports of open connections. */
+#include <string.h>
+
 #include "flow/table/table_internal.h"
 #include "flow/tcp/tcp.h"
 #include "flow/tcp/tcp_pools.h"
@@ -337,8 +339,17 @@ record_check_attempt(struct flow_table *table, const struct flow *flow)
 const struct flow_time *
 flow_record_time(const struct flow_table *table, const struct flow *flow, uint64_t us[WAIT_CLASSES])
 {
-	const struct flow_time *time = &table->records.times[flow_index_of(table, flow)];
+	static const struct flow_time unmeasured = {
+	    .answer_min_us = {UINT32_MAX, UINT32_MAX}, .rtt = {{.min_us = UINT32_MAX}, {.min_us = UINT32_MAX}}};
+	uint64_t first = table->cold[flow_index_of(table, flow)].first_seen, last = flow->last_seen;
+	const struct flow_time *time;
 
+	if (flow_table_record(table, flow) == NULL) {
+		memset(us, 0, WAIT_CLASSES * sizeof us[0]);
+		us[WAIT_UNKNOWN] = last > first ? (last - first) / 1000 : 0;
+		return &unmeasured;
+	}
+	time = &table->records.times[flow_index_of(table, flow)];
 	time_divide(time, flow->last_seen, us);
 	return time;
 }

@@ -699,6 +699,24 @@ test_reused_without_an_answer(void **state)
 
 /* --- records from later on --- */
 
+/* What was waited for is unknown without a record. */
+static void
+test_time_without_a_record(void **state)
+{
+	const struct flow_time *time;
+	uint64_t us[WAIT_CLASSES];
+
+	(void)state;
+	assert_true(flow_table_keep_records(t.table, false));
+	open_connection();
+	assert_null(flow_table_record(t.table, t.flow));
+	time = flow_record_time(t.table, t.flow, us);
+	for (unsigned i = 0; i < WAIT_CLASSES; i++)
+		assert_int_equal(us[i], i == WAIT_UNKNOWN ? 31000 : 0);
+	assert_int_equal(time->rtt[A].samples, 0);
+	assert_int_equal(time->answer_min_us[B], UINT32_MAX);
+}
+
 static void
 test_records_from_later_on(void **state)
 {
@@ -915,6 +933,7 @@ main(void)
 	    scenario(test_refused_then_accepted),
 	    scenario(test_refused_by_a_forged_reset),
 	    scenario(test_the_interface_of_a_repeated_attempt),
+	    scenario(test_time_without_a_record),
 	    scenario(test_no_answer),
 	    scenario(test_no_answer_by_the_end),
 	    scenario(test_no_answer_for_long),
