@@ -68,7 +68,7 @@ time_give_program(const struct flow_time *time, uint64_t *us, uint64_t *pending_
 static bool
 time_has_turn(const struct flow_time *time, unsigned end)
 {
-	return (time->bits & TIME_TURN << end) != 0;
+	return (time->bits & (uint32_t)TIME_TURN << end) != 0;
 }
 
 static bool
