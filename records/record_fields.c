@@ -260,7 +260,8 @@ record_field_is_of_run(const struct field_info *field)
 static bool
 record_field_is_open_only(const struct field_info *field)
 {
-	static const char *const others[] = {"cr_cid", "cr_resent", "cr_pid", "cr_comm"};
+	static const char *const others[] = {"cr_cid", "cr_resent", "cr_answer_us", "cr_lost_us",
+					     "cr_waited", "cr_pid", "cr_comm"};
 
 	if (field < row_fields + row_record_fields || field >= row_fields + row_struct.field_count)
 		return false;

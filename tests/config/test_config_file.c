@@ -359,8 +359,8 @@ test_print_round_trip(void **state)
 	    "interface = {'a\"b', 'c\\d', 'e${HOME}', \"f'g\", \"h i\", \"#j\", \"k\\nl\"}\n",
 	    "filter = 'tcp[tcpflags] & (tcp-syn|tcp-fin) != 0 and not net 10.0.0.0/8'\n",
 	    "filter = \"tcp or udp\"\nlocal = {10.0.0.0/8, ::1}\nprint = \"tcp-*,udp-send\"\nformat = json\n",
-	    "connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = true\n"
-	    "view = monitor\n",
+	    ("connect-timeout = 0.001\ntime-wait = 31535999.1234567\ntcp-idle = 3.33333\nstrict = true\n"
+	     "view = monitor\n"),
 	    "buffer-size = 2097151\nsnapshot-length = 1\nmax-flows = 100000000\nno-inner = true\nuser = nobody\n",
 	};
 	struct config again;

@@ -175,6 +175,7 @@ test_fields_of_open_connections(void **state)
 	assert_null(record_fields_find_open("cid == 3 && resent > 1 && pid == 1 && comm == \"x\""));
 	assert_null(record_fields_find_open("comm == \"a\\\"rtt_us\" && client_srtt_us_x == 1"));
 	assert_null(record_fields_find_open("client,server_port,duration_us"));
+	assert_null(record_fields_find_open("answer_us,lost_us,waited"));
 	assert_null(record_fields_find_open(NULL));
 }
 

@@ -187,14 +187,17 @@ report_find_backlog(struct report_finding *finding, const struct report_facts *f
 	if (found.count == 0)
 		return;
 	finding->count = found.count;
-	finding->of = report_service_of(facts, found.worst)->connections;
+	if (found.services == 1)
+		finding->of = report_service_of(facts, found.worst)->connections;
 	finding->cost_us = found.count * REPORT_FAILURE_US;
 	report_write(finding, "The accept queue of ");
 	report_write_where(finding, &found);
+	report_write(finding, " is full: %" PRIu64, found.count);
+	if (finding->of != 0)
+		report_write(finding, " of %" PRIu64, finding->of);
 	report_write(finding,
-		     " is full: %" PRIu64 " of %" PRIu64 " connections were not taken%s; its program does not accept "
-		     "them fast enough, or its backlog is too small.",
-		     found.count, finding->of,
+		     " connections were not taken%s; its program does not accept them fast enough, or its backlog is "
+		     "too small.",
 		     report_service_of(facts, found.worst)->opened > 0 ? ", though others were" : "");
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/report/report_findings.h"
 
@@ -239,11 +240,18 @@ report_first_arrival(const struct report_arrival *arrivals, size_t count, const 
 	return low;
 }
 
+/* Whether the address stands for several hosts: multicast or, in IPv4, broadcast.  They answer from their own. */
+static bool
+report_is_group(const char *address)
+{
+	return strchr(address, ':') != NULL ? strncmp(address, "ff", 2) == 0 : strtoul(address, NULL, 10) >= 224;
+}
+
 static bool
 report_is_open_query(const struct report_facts *facts, const struct report_record *record)
 {
 	return record->protocol == IPPROTO_UDP && record->ends[REPORT_SERVER].segments == 0 &&
-	       report_service_of(facts, record)->dns;
+	       report_service_of(facts, record)->dns && !report_is_group(record->ends[REPORT_SERVER].address);
 }
 
 /* Datagrams that come to the port of a client from the same port of another address answer its queries. */

@@ -244,4 +244,12 @@ report_find_capture(struct report_finding *finding, const struct report_facts *f
 	finding->cost_us += report_duplicated(finding, capture);
 	finding->cost_us += report_gaps(finding, facts);
 	finding->cost_us += report_oddities(finding, capture);
+	if (capture->failures.dropped == 0)
+		return;
+	finding->cost_us += REPORT_BLIND;
+	report_write(finding,
+		     "%sThere are more names and servers in DNS, HTTP, TLS and ICMP errors than are told apart",
+		     report_space(finding));
+	report_write(finding, ": %" PRIu64 " message%s not judged.", capture->failures.dropped,
+		     capture->failures.dropped == 1 ? " was" : "s were");
 }

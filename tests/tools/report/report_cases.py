@@ -259,6 +259,7 @@ equal("a scan", page.text("scan"),
 equal("which is not another finding", page.found(), ["scan client 80 81 82 83 84"])
 page = case("queries")
 equal("DNS queries without answer, and their packets", page.found(), ["dns-mute server 53:3 53:4"])
+equal("an answer to a multicast address comes from another one", case("group").found(), [])
 page = report(f"{directory}/queries.pcap", "--top=0")
 equal("packets are found without details", page.evidence("dns-mute"), "[(53, 'packet 3'), (53, 'packet 4')]")
 

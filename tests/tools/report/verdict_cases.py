@@ -39,6 +39,7 @@ lossy     a connection of which the capture lacks a segment that the client ackn
 handshake a client whose SYN,ACK comes late
 queries   DNS queries without answers
 only_queries  a DNS query with its answer
+group     DNS queries to a multicast address, which a host answers from its own
 snap      the connection and the queries of `twice`, each packet cut to 30 bytes
 shortened the same, each packet cut to 45 bytes, which the capture does not say
 hung      servers that acknowledge a request and send no data: the client closes after 2 s, the client resets, the server
@@ -591,6 +592,16 @@ def queries(capture):
         capture.query(time, number)
     capture.query(9, 4)
     capture.query(9.1, 4, False)
+
+
+def group(capture):
+    """Queries to a multicast address, which a host answers from its own."""
+    unicast = ADDRESSES[4]
+    for number in (1, 2, 3):
+        ADDRESSES[4] = (unicast[0], "224.0.0.252")
+        capture.query(number, number)
+        ADDRESSES[4] = unicast
+        capture.query(number + 0.01, number, False)
 
 
 def write(case, path):
