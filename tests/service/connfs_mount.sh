@@ -18,5 +18,5 @@ make_streams() {
 }
 
 streams_listed() {
-	[ "$(ctl connections -o cid -P proto udp | wc -l)" -ge 10000 ]
+	[ "$(ctl connections -o cid -P 'protostr == "UDP"' | wc -l)" -ge 10000 ]
 }
