@@ -679,7 +679,8 @@ check_made_mistake(const struct formula_error *error)
 {
 	static const char *const allowed[] = {"never", "division by 0", "a shift is by", "too long",
 					      "too deep", "is longer", "in parentheses", "alone is not",
-					      "the range is empty", "more than", "convert one with"};
+					      "the range is empty", "more than", "convert one with",
+					      "two numbers are compared", "a field is expected before"};
 
 	for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
 		if (strstr(error->message, allowed[i]) != NULL)

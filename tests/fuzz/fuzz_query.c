@@ -27,6 +27,7 @@
 #include "daemon/query/control.h"
 #include "daemon/query/control_request.h"
 #include "daemon/query/server.h"
+#include "daemon/query/service_table.h"
 #include "flight/ring.h"
 #include "formulas/formula.h"
 #include "records/record_filter.h"
@@ -236,6 +237,9 @@ prepare(void)
 	query.closed = record_ring_new(4);
 	must(query.closed != NULL);
 	record_ring_take(query.closed, &ended);
+	query.services = service_table_new();
+	must(query.services != NULL);
+	service_table_take(query.services, &ended);
 	build_id_read(&query.build);
 	control = control_open(&config, geteuid());
 	metrics = metrics_open(&config, geteuid());
