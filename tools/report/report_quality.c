@@ -123,7 +123,6 @@ report_complete(struct report_finding *finding, const struct report_facts *facts
 	const struct report_capture *capture = facts->capture;
 	struct report_finding none = {0};
 
-
 	if (capture->status != 0 || capture->truncated > 0)
 		return;
 	if (report_gather(&none, facts, report_measure_tcp, REPORT_EVENTS).count == 0)
